@@ -1,0 +1,1 @@
+"""Everything that `qisai up` and the tests need to run the platform on one machine without anything installed."""
