@@ -1,0 +1,167 @@
+"""What each entrant has behind it when a round is drawn: opponents met, sides, floats, byes, rounds not played.
+
+Recomputed from boards and byes each time, with results as they now stand (docs/rules.md sections 1, 3, 4). A withdrawn
+opponent is an opponent like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qisai.errors import FieldError, Invalid
+from qisai.kernel.model import Board, ByeKind, Result, Tournament
+from qisai.kernel.outcomes import gives_side, is_forfeit_win, is_meeting, over_the_board
+from qisai.kernel.scoring import running_pairing_scores
+
+BYES_THAT_COUNT: Final = frozenset({ByeKind.PAIRING, ByeKind.FULL})
+"""Bye kinds that count towards rule 4 of docs/rules.md section 3; wins by forfeit count alike."""
+
+FIRST: Final = 1
+SECOND: Final = -1
+
+
+@dataclass(slots=True, kw_only=True)
+class Record:
+    """The history of one entrant. Rounds are numbers from 1; sides are +1 first, −1 second."""
+
+    met: set[int]
+    """Numbers of the opponents met."""
+    sides: list[int]
+    """Sides of games with a side, in round order."""
+    down_floats: list[int]
+    """Rounds in which the entrant met somebody with a lower score."""
+    up_floats: list[int]
+    """Rounds in which the entrant met somebody with a higher score."""
+    played: int
+    """Rounds played over the board."""
+    left: int
+    """Boards played on the left (first) seat."""
+    byes: int
+    """Pairing byes, full-point byes and wins by forfeit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What a result means for history, looked up once per board."""
+
+    played: bool
+    side: bool
+    met: bool
+    first_free: bool
+    second_free: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """All records and the pairing scores before the round to draw, by entrant number."""
+
+    records: Mapping[int, Record]
+    scores: Mapping[int, int]
+
+
+def compile_history(tournament: Tournament) -> History:
+    """Read all past rounds once.
+
+    Raises `Invalid` naming round and board where a past board has no result, names somebody who is not in the event,
+    or seats an entrant against itself: such a round is mended, never skipped.
+    """
+    check_rounds(tournament)
+    running = running_pairing_scores(tournament)
+    records = {
+        entrant.number: Record(met=set(), sides=[], down_floats=[], up_floats=[], played=0, left=0, byes=0)
+        for entrant in tournament.entrants
+    }
+    meanings = _meanings(forfeit_counts_as_met=tournament.regulations.forfeit_counts_as_met)
+    for round_, scores in zip(tournament.rounds, running, strict=False):
+        for board in round_.boards:
+            assert board.result is not None
+            _note_board(board, meanings[board.result], records)
+            _note_float(board, scores, round_.number, records)
+        for bye in round_.byes:
+            if bye.kind in BYES_THAT_COUNT:
+                records[bye.entrant].byes += 1
+    return History(records=records, scores=running[-1])
+
+
+def check_rounds(tournament: Tournament) -> None:
+    """Refuse a history that cannot be read, naming every place (docs/rules.md section 9: "stops pairing, by name")."""
+    known = {entrant.number for entrant in tournament.entrants}
+    errors: list[FieldError] = []
+    for position, round_ in enumerate(tournament.rounds):
+        seen: set[int] = set()
+        for index, board in enumerate(round_.boards):
+            first, second = board.first, board.second
+            if board.result is None or first == second or first in seen or second in seen or {first, second} - known:
+                where = f"/rounds/{position}/boards/{index}"
+                errors.append(FieldError(where, _board_fault(round_.number, board, seen=seen, known=known)))
+            seen.add(first)
+            seen.add(second)
+        for index, bye in enumerate(round_.byes):
+            if bye.entrant in seen or bye.entrant not in known:
+                where = f"/rounds/{position}/byes/{index}"
+                what = "is not in the event" if bye.entrant not in known else "already has a place in this round"
+                errors.append(FieldError(where, f"round {round_.number}: entrant {bye.entrant} {what}"))
+            seen.add(bye.entrant)
+    if errors:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise Invalid("past-rounds-incomplete", errors[0].detail + more, errors=errors)
+
+
+def _board_fault(number: int, board: Board, *, seen: set[int], known: set[int]) -> str:
+    name = f"round {number}, board {board.board} ({board.first}–{board.second})"
+    if board.first == board.second:
+        return f"{name}: entrant {board.first} sits against itself"
+    for entrant in (board.first, board.second):
+        if entrant not in known:
+            return f"{name}: entrant {entrant} is not in the event"
+        if entrant in seen:
+            return f"{name}: entrant {entrant} already has a place in this round"
+    return f"{name}: no result yet; enter it before the next round is drawn"
+
+
+def _meanings(*, forfeit_counts_as_met: bool) -> dict[Result, _Meaning]:
+    return {
+        result: _Meaning(
+            played=over_the_board(result),
+            side=gives_side(result),
+            met=is_meeting(result, forfeit_counts_as_met=forfeit_counts_as_met),
+            first_free=is_forfeit_win(result, first=True),
+            second_free=is_forfeit_win(result, first=False),
+        )
+        for result in Result
+    }
+
+
+def _note_board(board: Board, meaning: _Meaning, records: Mapping[int, Record]) -> None:
+    first, second = records[board.first], records[board.second]
+    if meaning.met:
+        first.met.add(board.second)
+        second.met.add(board.first)
+    if meaning.side:
+        first.sides.append(FIRST)
+        second.sides.append(SECOND)
+    if meaning.played:
+        first.played += 1
+        second.played += 1
+        first.left += 1
+    if meaning.first_free:
+        first.byes += 1
+    if meaning.second_free:
+        second.byes += 1
+
+
+def _note_float(board: Board, scores: Mapping[int, int], number: int, records: Mapping[int, Record]) -> None:
+    """A float is an earlier board, forfeits and void games included, with unequal scores before that round."""
+    first, second = scores[board.first], scores[board.second]
+    if first == second:
+        return
+    upper, lower = (board.first, board.second) if first > second else (board.second, board.first)
+    records[upper].down_floats.append(number)
+    records[lower].up_floats.append(number)
+
+
+def float_weight(rounds: Sequence[int], *, drawing: int) -> int:
+    """Floats weighted as in criterion 10: 8 for the round just before `drawing`, 4 for the one before, 2 if older."""
+    return sum(8 if number == drawing - 1 else 4 if number == drawing - 2 else 2 for number in rounds)
