@@ -1,0 +1,40 @@
+"""The audit log: who did what to what, with before and after. Insert-only for every service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.records import AuditRow
+from qisai.ledger.actor import Actor
+
+
+def record(
+    session: Session,
+    actor: Actor,
+    *,
+    action: str,
+    subject: str,
+    event_id: int | None = None,
+    old: Mapping[str, Any] | None = None,
+    new: Mapping[str, Any] | None = None,
+    reason: str = "",
+) -> None:
+    """Writes one row in the transaction of the change. `action` is a static name such as `draw.publish`."""
+    session.execute(
+        sa.insert(AuditRow).values(
+            event_id=event_id,
+            action=action,
+            subject=subject,
+            old=None if old is None else dict(old),
+            new=None if new is None else dict(new),
+            reason=reason,
+            actor_account_id=actor.account_id,
+            actor_name=actor.name,
+            device=actor.device,
+            request_id=actor.request_id,
+        )
+    )

@@ -1,0 +1,137 @@
+"""The Flask application every service starts from: request ids, problems, rights, health, metrics, API description."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import structlog
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from flask import Flask, Response, g, request
+from flask_openapi3 import APIBlueprint, Info, OpenAPI
+from pydantic import ValidationError
+
+import qisai
+from qisai import telemetry
+from qisai.db.session import Database
+from qisai.errors import Invalid, NotFound
+from qisai.web import assertion, health, identity, metrics, problems, rights
+
+log = structlog.get_logger()
+
+SECURITY_SCHEMES: Mapping[str, Any] = {
+    "token": {"type": "http", "scheme": "bearer"},
+    "session": {"type": "apiKey", "in": "cookie", "name": "qisai_session"},
+}
+
+
+def make_app(name: str, *, max_body_bytes: int, blueprints: Iterable[APIBlueprint] = ()) -> OpenAPI:
+    """An application with problems, request ids, limits and metrics, but without identity.
+
+    Services use `make_service`; the gateway adds its own identity.
+    """
+    app = OpenAPI(
+        f"qisai-{name}",
+        info=Info(title=f"qisai {name}", version=qisai.__version__),
+        security_schemes=dict(SECURITY_SCHEMES),
+        validation_error_callback=_bad_request,
+        doc_ui=False,
+    )
+    app.config["MAX_CONTENT_LENGTH"] = max_body_bytes
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    app.url_map.strict_slashes = False
+    problems.install(app)
+    metrics.install(app, service=name)
+    _trace_requests(app)
+    for blueprint in blueprints:
+        app.register_api(blueprint)
+    return app
+
+
+def make_service(
+    name: str,
+    *,
+    database: Database,
+    assertion_public_key: str,
+    max_body_bytes: int,
+    blueprints: Iterable[APIBlueprint],
+) -> OpenAPI:
+    """A service behind the gateway. Raises `RuntimeError` where a route declares no right."""
+    app = make_app(name, max_body_bytes=max_body_bytes, blueprints=blueprints)
+    health.install(app, database=database)
+    public_key = load_pem_public_key(assertion_public_key.encode())
+
+    @app.get("/internal/openapi.json")
+    @rights.requires(rights.Right.INTERNAL)
+    def api_description() -> Any:
+        return app.api_doc
+
+    @app.before_request
+    def identify() -> None:
+        if request.url_rule is None:
+            return  # 404 and 405 are answered without telling more
+        declared = rights.declaration_of(app.view_functions[request.url_rule.endpoint])
+        if declared is None:
+            raise RuntimeError(f"{request.url_rule.rule} has no declared right")
+        if declared.right is rights.Right.INTERNAL:
+            return
+        said = assertion.verify(
+            request.headers.get(assertion.HEADER), public_key=public_key, method=request.method, path=request.path
+        )
+        telemetry.request_id.set(said.request_id)
+        _refuse_broken_json()
+        with database.transaction() as session:
+            g.caller = identity.load_caller(session, said)
+            values = request.view_args or {}
+            event_id = declared.event_of(session, values) if declared.event_of else values.get("event_id")
+            g.event_id = None if event_id is None else _known_size(int(event_id))
+            identity.authorise(session, g.caller, right=declared.right, method=request.method, event_id=g.event_id)
+
+    rights.refuse_undeclared(app)
+    return app
+
+
+def _known_size(event_id: int) -> int:
+    """The id itself. Raises `NotFound` for a number that no column could hold."""
+    if event_id >= 1 << 63:
+        raise NotFound("event-not-found", "There is no event with such a number.")
+    return event_id
+
+
+def _bad_request(error: ValidationError) -> Response:
+    return problems.from_validation(error)
+
+
+def _refuse_broken_json() -> None:
+    """A body that claims to be JSON and is not gets the place where it breaks, not a complaint about its fields."""
+    if not request.is_json or not request.content_length:
+        return
+    try:
+        request.get_json(cache=True)
+    except RecursionError:
+        raise Invalid("bad-json", "The body is nested too deeply.") from None
+    except Exception as error:  # werkzeug wraps the decoder's error in a BadRequest
+        cause = error.__cause__ or error
+        raise Invalid("bad-json", f"The body is not valid JSON: {cause}") from error
+
+
+def _trace_requests(app: Flask) -> None:
+    @app.before_request
+    def begin() -> None:
+        g.began = time.perf_counter()
+        telemetry.request_id.set(telemetry.new_request_id(request.headers.get(telemetry.REQUEST_ID_HEADER)))
+
+    @app.after_request
+    def end(response: Response) -> Response:
+        response.headers[telemetry.REQUEST_ID_HEADER] = telemetry.request_id.get()
+        if request.url_rule is None or not request.url_rule.rule.startswith(("/healthz", "/readyz", "/metrics")):
+            log.info(
+                "request",
+                method=request.method,
+                path=request.path,
+                status=response.status_code,
+                ms=round((time.perf_counter() - g.get("began", time.perf_counter())) * 1000, 1),
+            )
+        return response

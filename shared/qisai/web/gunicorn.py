@@ -1,0 +1,43 @@
+"""Configuration of gunicorn, for `-c python:qisai.web.gunicorn`: the same for `qisai up`, Docker and Kubernetes.
+
+Bind address, worker class and count come from the command line of each service.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+keepalive = 75  # longer than the gateway's pooled connections live, or writes would meet closed sockets
+timeout = 60
+graceful_timeout = 15
+worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - heartbeat file, must not block on disk
+accesslog = None  # the application logs each request itself, with its request id
+limit_request_line = 4094
+limit_request_field_size = 16_384  # an assertion is about 600 bytes
+forwarded_allow_ips = "127.0.0.1"
+control_socket_disable = True
+
+
+def on_starting(server: Any) -> None:
+    """Gives the processes of one service a folder for shared metrics."""
+    folder = tempfile.mkdtemp(prefix="qisai-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+    server.qisai_metrics = folder
+
+
+def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Lets a dead process's gauges go."""
+    from prometheus_client import multiprocess
+
+    multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+
+
+def on_exit(server: Any) -> None:
+    """Removes the folder of metrics."""
+    folder = getattr(server, "qisai_metrics", None)
+    if folder and Path(folder).is_dir():
+        shutil.rmtree(folder, ignore_errors=True)

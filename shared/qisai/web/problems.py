@@ -1,0 +1,115 @@
+"""Errors of the domain as `application/problem+json` (RFC 9457): the only file that knows both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import sqlalchemy as sa
+import structlog
+from flask import Flask, Response, request
+from pydantic import ValidationError
+from werkzeug.exceptions import HTTPException
+
+from qisai import errors, telemetry
+from qisai.db.session import unavailable
+from qisai.web.problem_texts import localised
+
+log = structlog.get_logger()
+
+STATUS: Final[Mapping[type[errors.QisaiError], HTTPStatus]] = {
+    errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
+    errors.Forbidden: HTTPStatus.FORBIDDEN,
+    errors.NotFound: HTTPStatus.NOT_FOUND,
+    errors.Conflict: HTTPStatus.CONFLICT,
+    errors.Gone: HTTPStatus.GONE,
+    errors.Stale: HTTPStatus.PRECONDITION_FAILED,
+    errors.TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    errors.Invalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+    errors.PreconditionMissing: HTTPStatus.PRECONDITION_REQUIRED,
+    errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
+def problem(
+    slug: str,
+    detail: str,
+    *,
+    status: int,
+    context: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+    **members: Any,
+) -> Response:
+    """A problem response in the caller's language. `members` are extension members such as `errors` or `blockers`."""
+    context = dict(context or {})
+    title, text = localised(slug, detail, context=context, languages=request.accept_languages)
+    body = {
+        "type": f"urn:qisai:problem:{slug}",
+        "title": title,
+        "status": int(status),
+        "detail": text,
+        "instance": telemetry.request_id.get(),
+        **members,
+    }
+    if context:
+        body["context"] = context
+    response = Response(json.dumps(body, ensure_ascii=False, default=str), status=int(status))
+    response.content_type = "application/problem+json; charset=utf-8"
+    response.headers.extend(dict(headers or {}))
+    return response
+
+
+def from_error(error: errors.QisaiError) -> Response:
+    """The problem of a domain error."""
+    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), HTTPStatus.BAD_REQUEST)
+    members: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    if isinstance(error, errors.Invalid) and error.errors:
+        members["errors"] = [{"pointer": e.pointer, "detail": e.detail, "slug": e.slug} for e in error.errors]
+    if isinstance(error, errors.Conflict) and error.blockers:
+        members["blockers"] = [{"slug": b.slug, "detail": b.detail, **b.context} for b in error.blockers]
+    if isinstance(error, errors.Stale):
+        members["current"] = error.current
+        headers["ETag"] = f'"v{error.current["version"]}"' if "version" in error.current else ""
+    if isinstance(error, errors.Unavailable):
+        headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, errors.Unauthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    return problem(error.slug, error.detail, status=status, context=error.context, headers=headers, **members)
+
+
+def from_validation(error: ValidationError, *, place: str = "") -> Response:
+    """The problem of a body, query or path that does not fit its schema: 422 with a JSON pointer for each place."""
+    faults = [
+        {"pointer": place + "".join(f"/{part}" for part in e["loc"]), "detail": e["msg"], "slug": e["type"]}
+        for e in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    return problem("invalid-request", "The request does not fit its form.", status=422, errors=faults)
+
+
+def install(app: Flask) -> None:
+    """Makes every error of the app a problem: never an HTML page, never a traceback."""
+
+    @app.errorhandler(errors.QisaiError)
+    def domain_error(error: errors.QisaiError) -> Response:
+        return from_error(error)
+
+    @app.errorhandler(HTTPException)
+    def http_error(error: HTTPException) -> Response:
+        status = error.code or 500
+        slug = HTTPStatus(status).phrase.lower().replace(" ", "-").replace("'", "")
+        allow = {"Allow": ", ".join(sorted(error.valid_methods))} if getattr(error, "valid_methods", None) else {}  # type: ignore[attr-defined]
+        return problem(slug, error.description or HTTPStatus(status).phrase, status=status, headers=allow)
+
+    @app.errorhandler(sa.exc.OperationalError)
+    @app.errorhandler(sa.exc.InterfaceError)
+    @app.errorhandler(sa.exc.TimeoutError)
+    def database_error(error: Exception) -> Response:
+        return from_error(unavailable(error))
+
+    @app.errorhandler(Exception)
+    def unexpected(error: Exception) -> Response:
+        log.error("request.failed", path=request.path, method=request.method, exc_info=error)
+        return problem("internal-error", "Something went wrong here; it has been logged.", status=500)
