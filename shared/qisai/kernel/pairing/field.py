@@ -1,7 +1,7 @@
 """The field of one round: the tournament as pairing sees it, compiled once into flat arrays.
 
-Everything the criteria of docs/rules.md section 4 need about an entrant is here, by *index* (0 … n − 1): present entrants
-sorted by score descending, then by place within their score group. No criterion reads the tournament itself.
+Everything the criteria of docs/rules.md section 4 need about an entrant is here, by *index* (0 … n − 1): present
+entrants sorted by score descending, then by place within their score group. No criterion reads the tournament itself.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class Field:
     """Club as a number, −1 for none; all −1 but in round 1 with same-club avoidance."""
     table: tuple[int, ...] = ()
     """Round robin only: the index of the opponent in the Berger table, −1 where that opponent is not present."""
+    table_first: tuple[bool, ...] = ()
+    """Round robin only: whether the table lets the entrant move first against that opponent."""
 
     @property
     def size(self) -> int:
@@ -159,6 +161,7 @@ def _compile(tournament: Tournament, present: Sequence[Entrant], history: Histor
     sides = tuple(tuple(record.sides) if regulations.first_move else () for record in records)
     surplus = tuple(map(sum, sides))
     balanced = regulations.first_move and regulations.balance_sides
+    opponent, moves_first = _table(tournament, index) if regulations.system is System.ROUND_ROBIN else ((), ())
     return Field(
         regulations=regulations,
         round=drawing,
@@ -186,7 +189,8 @@ def _compile(tournament: Tournament, present: Sequence[Entrant], history: Histor
         met=met,
         left_seats=tuple(record.left for record in records),
         club=_clubs(present, avoid=drawing == 1 and regulations.first_round.avoid_same_club),
-        table=_table(tournament, index) if regulations.system is System.ROUND_ROBIN else (),
+        table=opponent,
+        table_first=moves_first,
     )
 
 
@@ -236,9 +240,11 @@ def _clubs(present: Iterable[Entrant], *, avoid: bool) -> tuple[int, ...]:
     return tuple(codes.setdefault(entrant.club, len(codes)) if avoid and entrant.club else -1 for entrant in present)
 
 
-def _table(tournament: Tournament, index: Mapping[int, int]) -> tuple[int, ...]:
-    opponent = [-1] * len(index)
+def _table(tournament: Tournament, index: Mapping[int, int]) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """Opponent and side of each entrant in this round of the Berger table."""
+    opponent, moves_first = [-1] * len(index), [False] * len(index)
     for first, second in berger_round(table_numbers(tournament), tournament.next_round):
         if first in index and second in index:
             opponent[index[first]], opponent[index[second]] = index[second], index[first]
-    return tuple(opponent)
+            moves_first[index[first]] = True
+    return tuple(opponent), tuple(moves_first)

@@ -55,7 +55,8 @@ def strong_clashes(view: View, i: int, j: int) -> int:
 def strong_clashes_of_pairs(view: View, i: Ints, j: Ints) -> Ints:
     """`strong_clashes` over arrays."""
     surplus = view.arrays.surplus
-    return side_clashes_of_pairs(view, i, j) * ((surplus[i] != 0) & (surplus[j] != 0))
+    strong: Ints = side_clashes_of_pairs(view, i, j) * ((surplus[i] != 0) & (surplus[j] != 0))
+    return strong
 
 
 SIDE_BREACHES = Criterion(name="side_breaches", of_pair=side_breaches, of_pairs=side_breaches_of_pairs)
