@@ -32,6 +32,8 @@ class ProfileRow(Base):
     position: Mapped[int] = mapped_column(sa.SmallInteger)
     data: Mapped[dict[str, Any]]
     """As `qisai.kernel.profiles` writes it: names, unit, sides, default regulations."""
+    shipped: Mapped[dict[str, Any] | None]
+    """`data` as `qisai migrate` last wrote it; where `data` differs, somebody edited it and migrate leaves it alone."""
     version: Mapped[Version]
     updated_at: Mapped[Created]
 
