@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from qisai.kernel.model import FirstRound, FirstRoundMode, Points, Regulations, System
+from qisai.kernel.names import Names, names
 
 
 class Unit(StrEnum):
@@ -21,22 +22,6 @@ class Unit(StrEnum):
     INDIVIDUAL = "individual"
     PARTNERS = "partners"
     TEAM = "team"
-
-
-class Language(StrEnum):
-    """The languages that names are kept in."""
-
-    ZH_HANS = "zh-Hans"
-    ZH_HANT = "zh-Hant"
-    EN = "en"
-
-
-Names = Mapping[Language, str]
-"""One text in every language."""
-
-
-def _names(zh_hans: str, zh_hant: str, en: str) -> Names:
-    return MappingProxyType({Language.ZH_HANS: zh_hans, Language.ZH_HANT: zh_hant, Language.EN: en})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,18 +81,18 @@ TIE_BREAK_PRESETS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """Lists of tie-breaks after points that a form offers."""
 
-_RED_BLACK = (_names("红", "紅", "Red"), _names("黑", "黑", "Black"))
-_BLACK_WHITE = (_names("黑", "黑", "Black"), _names("白", "白", "White"))
-_WHITE_BLACK = (_names("白", "白", "White"), _names("黑", "黑", "Black"))
-_SEATS = (_names("左座", "左座", "Left seat"), _names("右座", "右座", "Right seat"))
-_BOARD = _names("台", "檯", "Board")
-_TABLE = _names("桌", "桌", "Table")
+_RED_BLACK = (names("红", "紅", "Red"), names("黑", "黑", "Black"))
+_BLACK_WHITE = (names("黑", "黑", "Black"), names("白", "白", "White"))
+_WHITE_BLACK = (names("白", "白", "White"), names("黑", "黑", "Black"))
+_SEATS = (names("左座", "左座", "Left seat"), names("右座", "右座", "Right seat"))
+_BOARD = names("台", "檯", "Board")
+_TABLE = names("桌", "桌", "Table")
 
 
-def _board_game(code: str, names: Names, sides: tuple[Names, Names], tie_breaks: tuple[str, ...]) -> Profile:
+def _board_game(code: str, title: Names, sides: tuple[Names, Names], tie_breaks: tuple[str, ...]) -> Profile:
     return Profile(
         code=code,
-        names=names,
+        names=title,
         unit=Unit.INDIVIDUAL,
         first_move=True,
         sides=sides,
@@ -118,10 +103,10 @@ def _board_game(code: str, names: Names, sides: tuple[Names, Names], tie_breaks:
     )
 
 
-def _card_game(code: str, names: Names, unit: Unit, team_size: int) -> Profile:
+def _card_game(code: str, title: Names, unit: Unit, team_size: int) -> Profile:
     return Profile(
         code=code,
-        names=names,
+        names=title,
         unit=unit,
         first_move=False,
         sides=_SEATS,
@@ -135,13 +120,13 @@ def _card_game(code: str, names: Names, unit: Unit, team_size: int) -> Profile:
 
 _GO_LIKE = ("opponents", "sodos", "direct")
 _ROWS: Final[tuple[Profile, ...]] = (
-    _board_game("xiangqi", _names("中国象棋", "中國象棋", "Xiangqi"), _RED_BLACK, TIE_BREAK_PRESETS["association"]),
-    _board_game("weiqi", _names("围棋", "圍棋", "Weiqi (Go)"), _BLACK_WHITE, _GO_LIKE),
-    _board_game("gomoku", _names("五子棋", "五子棋", "Gomoku"), _BLACK_WHITE, _GO_LIKE),
-    _board_game("chess", _names("国际象棋", "國際象棋", "Chess"), _WHITE_BLACK, TIE_BREAK_PRESETS["fide"]),
-    _card_game("shengji", _names("升级", "升級", "Shengji"), Unit.PARTNERS, 2),
-    _card_game("tuolaji", _names("拖拉机", "拖拉機", "Tuolaji"), Unit.PARTNERS, 2),
-    _card_game("poker_team", _names("扑克", "撲克", "Team poker"), Unit.TEAM, 0),
+    _board_game("xiangqi", names("中国象棋", "中國象棋", "Xiangqi"), _RED_BLACK, TIE_BREAK_PRESETS["association"]),
+    _board_game("weiqi", names("围棋", "圍棋", "Weiqi (Go)"), _BLACK_WHITE, _GO_LIKE),
+    _board_game("gomoku", names("五子棋", "五子棋", "Gomoku"), _BLACK_WHITE, _GO_LIKE),
+    _board_game("chess", names("国际象棋", "國際象棋", "Chess"), _WHITE_BLACK, TIE_BREAK_PRESETS["fide"]),
+    _card_game("shengji", names("升级", "升級", "Shengji"), Unit.PARTNERS, 2),
+    _card_game("tuolaji", names("拖拉机", "拖拉機", "Tuolaji"), Unit.PARTNERS, 2),
+    _card_game("poker_team", names("扑克", "撲克", "Team poker"), Unit.TEAM, 0),
 )
 
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({row.code: row for row in _ROWS})

@@ -22,13 +22,13 @@ from qisai.kernel.model import (
     WithinGroup,
 )
 from qisai.kernel.profiles import PROFILES, Profile, default_first_round_mode
+from qisai.kernel.tie_breaks import TIE_BREAKS
 
 MAX_ROUNDS: Final = 100
 MAX_POINTS: Final = 100
 """Whole points that a win, a draw, a loss, a bye or a compensation may be worth."""
 MAX_LOT_SEED: Final = 2**63 - 1
 MAX_BUDGET: Final = 10**12
-MAX_TIE_BREAKS: Final = 20
 MAX_CODE: Final = 60
 
 _NAMES: Final = frozenset(Regulations.__dataclass_fields__)
@@ -217,8 +217,12 @@ def _tie_breaks(
         return base
     at = f"{pointer}/tie_breaks"
     codes: list[str] = []
-    for index, value in enumerate(reader.array(given["tie_breaks"], at, maximum=MAX_TIE_BREAKS)):
+    for index, value in enumerate(reader.array(given["tie_breaks"], at, maximum=len(TIE_BREAKS))):
         code = reader.text(value, f"{at}/{index}", maximum=MAX_CODE)
+        if code not in TIE_BREAKS:
+            reader.fail(
+                f"{at}/{index}", f"is {code!r}, but must be one of {', '.join(TIE_BREAKS)}", "unknown-tie-break"
+            )
         if code in codes:
             reader.fail(f"{at}/{index}", f"{code} stands twice", "duplicate")
         codes.append(code)
