@@ -80,6 +80,21 @@ def need(name: str) -> str:
     return value
 
 
+def inherited() -> dict[str, str]:
+    """The environment for processes that we start, without our own variables: those are handed on one by one."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("QISAI_")}
+
+
+def given(name: str) -> dict[str, str]:
+    """A listed variable as it was given, to hand on: `NAME`, or `NAME_FILE` with its path made absolute; else empty."""
+    if name not in VARIABLES:
+        raise KeyError(f"{name} is not in qisai.settings.VARIABLES")
+    if os.environ.get(name):
+        return {name: os.environ[name]}
+    path = os.environ.get(f"{name}_FILE")
+    return {f"{name}_FILE": str(Path(path).absolute())} if path else {}
+
+
 def number(name: str, *, default: int, least: int = 0, most: int = 1 << 40) -> int:
     """Whole number from a variable. Raises `Invalid` naming the variable and the range it allows."""
     text = read(name)

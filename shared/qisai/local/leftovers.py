@@ -2,6 +2,8 @@
 
 A process is ours only if it says so: it carries the mark of this folder in its environment (Linux), or it has the pid
 and the very start time that were written down. A stranger that was given one of our old pids is never touched.
+PostgreSQL is not looked for here: it is found by its data folder and shut down in its own way
+(`postgres.stop_leftover`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ def find(var: Path) -> list[int]:
     found = _marked(var)
     state = run_state.read(var)
     if state is not None:
-        found |= {one.pid for one in state.processes if run_state.started_at(one.pid) == one.started}
+        recorded = [one for one in state.processes if one.name != "postgres"]
+        found |= {one.pid for one in recorded if run_state.started_at(one.pid) == one.started}
     found.discard(os.getpid())
     return sorted(found)
 

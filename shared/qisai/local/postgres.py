@@ -96,14 +96,20 @@ class PostgresServer:
         )
 
     def is_ready(self) -> bool:
-        """Whether the server on that port is ours and takes connections."""
+        """Whether the server on that port takes connections. Raises `Invalid` where it refuses our password."""
         program = [str(self.seat.binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port), "-t", "2"]
         if subprocess.run(program, check=False, capture_output=True, env=self.environment()).returncode != 0:
             return False
         try:
             self.connect().close()
-        except psycopg.OperationalError:
-            return False
+        except psycopg.OperationalError as error:
+            if "password authentication failed" not in str(error):
+                return False
+            raise Invalid(
+                "other-password",
+                f"the database in {self.data} has another password than the one kept beside it in secrets/: "
+                "restore both from the same backup",
+            ) from error
         return True
 
     def wait_ready(self, process: subprocess.Popen[bytes], *, seconds: float = 60.0) -> None:
@@ -115,6 +121,11 @@ class PostgresServer:
             if time.monotonic() > end:
                 raise Unavailable("postgres-silent", f"PostgreSQL did not answer within {seconds:.0f} seconds")
             time.sleep(0.03)
+
+    def clear_away(self) -> None:
+        """Before a start: ends what an earlier server left running in this folder, and drops a dead lock file."""
+        stop_leftover(self.data)
+        _drop_dead_lock(self.data)
 
     def make_owner(self) -> None:
         """Makes the owner and its database where they are missing, and sets the owner's password."""
@@ -132,8 +143,8 @@ def prepare(
 ) -> PostgresServer:
     """Makes the data folder ready for a start and returns the server, not yet running.
 
-    Initialises an empty folder, finishes what a killed start left half done, and takes away the lock file of a server
-    that is dead. Raises `Invalid` where the folder cannot be used or holds the data of another PostgreSQL version, and
+    Initialises an empty folder; what a killed start left half done is made anew. Call `clear_away` before each start.
+    Raises `Invalid` where the folder cannot be used or holds the data of another PostgreSQL version, and
     `OSError` where it cannot be written.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -141,7 +152,6 @@ def prepare(
     if not (data / "PG_VERSION").exists():
         _initialise(data, seat, password=superuser_password, careless=careless)
     _check_version(data, seat)
-    _drop_dead_lock(data)
     return PostgresServer(
         data=data,
         port=port,
