@@ -1,0 +1,102 @@
+"""Connections and transactions. Opened only in views, tasks and the keeper; operations flush and never commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, sessionmaker
+
+from qisai.errors import Unavailable
+
+
+class Database:
+    """One engine with its pool. Dispose it after a fork (`dispose_after_fork`)."""
+
+    def __init__(
+        self, url: str, *, application: str, pool_size: int = 8, statement_timeout_ms: int = 15_000, echo: bool = False
+    ) -> None:
+        self.engine = sa.create_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=5,
+            pool_pre_ping=True,
+            pool_recycle=1800,
+            echo=echo,
+            connect_args={
+                "application_name": f"qisai-{application}",
+                "connect_timeout": 5,
+                "options": f"-c statement_timeout={statement_timeout_ms} -c idle_in_transaction_session_timeout=30000"
+                " -c lock_timeout=5000 -c timezone=UTC",
+            },
+        )
+        self._sessions = sessionmaker(self.engine, expire_on_commit=False)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """A session in one transaction: committed at the end, rolled back on any exception.
+
+        Raises `Unavailable` where the database does not answer, before or during the work.
+        """
+        try:
+            with self._sessions.begin() as session:
+                yield session
+        except (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError) as error:
+            raise unavailable(error) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """A read-only REPEATABLE READ session: everything read inside is of one moment."""
+        try:
+            with self._sessions.begin() as session:
+                session.connection(
+                    execution_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+                )
+                yield session
+        except (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError) as error:
+            raise unavailable(error) from error
+
+    def dispose_after_fork(self) -> None:
+        """Forgets the parent's connections without closing them."""
+        self.engine.dispose(close=False)
+
+    def close(self) -> None:
+        """Closes all pooled connections."""
+        self.engine.dispose()
+
+
+def unavailable(error: Exception) -> Unavailable:
+    """The error a caller gets when the database does not answer, is full, or a lock is not to be had in time."""
+    state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
+    if state == "55P03":
+        return Unavailable("busy", "Somebody else is changing the same thing; try again in a moment.")
+    if state == "57014":
+        return Unavailable("too-slow", "The database took too long for this; try again in a moment.")
+    if state in ("40001", "40P01"):
+        return Unavailable("busy", "Two changes got in each other's way; try again.", retry_after=1)
+    if state.startswith("53"):
+        return Unavailable("database-full", "The database has no room or no free connection; nothing was changed.")
+    return Unavailable("database-away", "The database does not answer; nothing was changed. Try again in a moment.")
+
+
+def now(session: Session) -> datetime:
+    """Time the transaction began, by the database's clock, in UTC. Asked once a transaction."""
+    cached: datetime | None = session.info.get("now")
+    transaction = session.get_transaction()
+    if cached is None or session.info.get("now_of") is not transaction:
+        cached = session.execute(sa.select(sa.func.now())).scalar_one()
+        session.info["now"] = cached
+        session.info["now_of"] = transaction
+    return cached
+
+
+def compare_and_set(session: Session, table: type[Any], *, where: list[Any], values: dict[str, Any]) -> bool:
+    """Updates the one row that `where` names and says whether it was there. The version test is part of `where`."""
+    result = session.execute(
+        sa.update(table).where(*where).values(**values).execution_options(synchronize_session=False)
+    )
+    return bool(result.rowcount == 1)  # type: ignore[attr-defined]
