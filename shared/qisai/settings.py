@@ -148,6 +148,11 @@ def max_body_bytes() -> int:
     return number("QISAI_MAX_BODY_BYTES", default=16 << 20, least=1 << 10)
 
 
+def pairing_deadline_ms() -> int:
+    """How long a solver may take unless the event says otherwise, in milliseconds."""
+    return number("QISAI_PAIRING_DEADLINE_MS", default=10_000, least=50, most=3_600_000)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
     """What the gateway needs."""
@@ -210,7 +215,7 @@ def pairing_settings() -> PairingSettings:
         database_url=database_url("pairing"),
         redis_url=need("QISAI_REDIS_URL"),
         redis_prefix=read("QISAI_REDIS_PREFIX", "qisai:") or "",
-        deadline_ms=number("QISAI_PAIRING_DEADLINE_MS", default=10_000, least=50, most=3_600_000),
+        deadline_ms=pairing_deadline_ms(),
         lease_seconds=number("QISAI_PAIRING_LEASE_SECONDS", default=15, least=2, most=3600),
         max_attempts=number("QISAI_PAIRING_MAX_ATTEMPTS", default=5, least=1, most=100),
         keeper_interval_ms=number("QISAI_KEEPER_INTERVAL_MS", default=500, least=20, most=60_000),

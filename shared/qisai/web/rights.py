@@ -29,6 +29,7 @@ class Right(StrEnum):
     READ_STAFF = "read_staff"  # logs and lists of those who work at the event
     CREATE_EVENT = "create_event"
     MANAGE_EVENT = "manage_event"
+    RUN_EVENT = "run_event"  # start, finish, reopen an event
     MANAGE_ENTRANTS = "manage_entrants"
     DRAW_LOTS = "draw_lots"
     ENTER_RESULT = "enter_result"
@@ -54,6 +55,7 @@ ROLES: Final[Mapping[Right, frozenset[Role]]] = {
     Right.READ_STAFF: frozenset({_A, _O, _C, _R, _D}),
     Right.CREATE_EVENT: frozenset({_A, _O}),
     Right.MANAGE_EVENT: frozenset({_A, _O}),
+    Right.RUN_EVENT: frozenset({_A, _O, _C}),
     Right.MANAGE_ENTRANTS: frozenset({_A, _O, _D}),
     Right.DRAW_LOTS: frozenset({_A, _O, _C}),
     Right.ENTER_RESULT: frozenset({_A, _C, _R}),
