@@ -43,9 +43,13 @@ class MigrationReport:
 
 
 @cache
+def _revisions() -> tuple[str, ...]:
+    return tuple(sorted(path.name[:4] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")))
+
+
 def needed_revision() -> str:
     """The revision that this code needs: the latest one it brings."""
-    return max(path.name[:4] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+    return _revisions()[-1]
 
 
 def schema_is_current(engine: sa.Engine) -> bool:
@@ -102,13 +106,17 @@ def migrate(
 def downgrade(owner_url: str, revision: str, *, wait_seconds: float = 60.0, lock_timeout_ms: int = 5_000) -> None:
     """Takes the schema back to `revision`, or to nothing with `base`: data that only later revisions hold is lost.
 
-    Raises as `migrate`, and `Invalid` for a revision that does not exist.
+    Raises as `migrate`; `Invalid` for a revision that is none before the database's own; `Conflict` where the database
+    belongs to a later release, which alone knows the way back.
     """
-    if revision != "base" and not list((_MIGRATIONS / "versions").glob(f"{revision}_*.py")):
-        raise Invalid("no-such-revision", f"there is no revision {revision}; the latest is {needed_revision()}")
     with _owner(owner_url, lock_timeout=lock_timeout_ms) as connection:
         _lock_out_others(connection, wait_seconds)
-        _checked_revision(connection)
+        present = _checked_revision(connection) or "base"
+        if present != "base" and present > needed_revision():
+            raise Conflict("schema-newer", f"the database is at {present}, and this release knows {needed_revision()}")
+        steps = ["base", *_revisions()]
+        if revision not in steps[: steps.index(present) + 1]:
+            raise Invalid("no-such-revision", f"the database is at {present}; {revision!r} is no revision before it")
         with connection.begin():
             _run_alembic(connection, lambda config: command.downgrade(config, revision))
 

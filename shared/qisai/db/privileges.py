@@ -27,6 +27,8 @@ class Privilege:
     column: str
     grantee: str
     right: str
+    passes_on: bool = False
+    """Whether the holder may give it to others; the matrix never says so."""
 
     def __str__(self) -> str:
         column = f" ({self.column})" if self.column else ""
@@ -58,7 +60,8 @@ _PRESENT: Final = sa.text(
       WHERE relnamespace = 'public'::regnamespace AND NOT attisdropped
     )
     SELECT kind, name, "column",
-           CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END, privilege_type
+           CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END, privilege_type,
+           is_grantable
     FROM found
     """
 )
@@ -114,7 +117,7 @@ def _execute(connection: sa.Connection, verb: str, privileges: Iterable[Privileg
         column = f" ({quote(privilege.column)})" if privilege.column else ""
         key = (privilege.kind, privilege.name, privilege.grantee)
         groups.setdefault(key, []).append(privilege.right + column)
-    joint = "TO" if verb == "GRANT" else "FROM"
+    joint, end = ("TO", "") if verb == "GRANT" else ("FROM", " CASCADE")
     for (kind, name, grantee), words in groups.items():
         role = PUBLIC if grantee == PUBLIC else quote(grantee)
-        connection.exec_driver_sql(f"{verb} {', '.join(words)} ON {kind} {quote(name)} {joint} {role}")
+        connection.exec_driver_sql(f"{verb} {', '.join(words)} ON {kind} {quote(name)} {joint} {role}{end}")

@@ -135,7 +135,8 @@ def _refuse_strong(connection: sa.Connection, login: Login) -> None:
     found = connection.execute(
         sa.text(
             """
-            SELECT rolname = current_user, rolsuper, rolcreaterole, rolbypassrls, pg_has_role(pg_roles.oid, datdba, 'MEMBER')
+            SELECT rolname = current_user, rolsuper, rolcreaterole, rolbypassrls,
+                   pg_has_role(pg_roles.oid, datdba, 'MEMBER')
             FROM pg_roles, pg_database WHERE rolname = :role AND datname = current_database()
             """
         ),
