@@ -1,0 +1,26 @@
+"""Typed client of the public API, used by the command line, the tests and the gateway's own pages."""
+
+from qisai.client.client import Client
+from qisai.client.events import BulkChange, Entrant, Event, Imported, ImportReport, Lots, Profile
+from qisai.client.operations import Alert, Breaker, QueueView, ServiceHealth, Worker
+from qisai.client.people import Account, Grant, Me, Token
+from qisai.client.rounds import (
+    BoardLog,
+    Boards,
+    BoardView,
+    ByeView,
+    DrawView,
+    Job,
+    Player,
+    RoundView,
+    Standings,
+    StandingsRow,
+)
+from qisai.client.transport import HttpTransport, Reply, Request, Transport
+
+__all__ = [
+    "Account", "Alert", "BoardLog", "BoardView", "Boards", "Breaker", "BulkChange", "ByeView", "Client", "DrawView",
+    "Entrant", "Event", "Grant", "HttpTransport", "ImportReport", "Imported", "Job", "Lots", "Me", "Player", "Profile",
+    "QueueView", "Reply", "Request", "RoundView", "ServiceHealth", "Standings", "StandingsRow", "Token", "Transport",
+    "Worker",
+]  # fmt: skip

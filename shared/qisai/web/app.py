@@ -37,6 +37,7 @@ def make_app(name: str, *, max_body_bytes: int, blueprints: Iterable[APIBlueprin
         security_schemes=dict(SECURITY_SCHEMES),
         validation_error_callback=_bad_request,
         doc_ui=False,
+        static_folder=None,  # a folder served to anybody would be a route without a declared right
     )
     app.config["MAX_CONTENT_LENGTH"] = max_body_bytes
     app.json.sort_keys = False  # type: ignore[attr-defined]

@@ -1,0 +1,190 @@
+"""Game profiles, events and entrants as the API shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from qisai.client.reading import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A game: names by language tag, the unit that enters, how sides are called, regulations it proposes."""
+
+    code: str
+    names: Mapping[str, str]
+    unit: str
+    first_move: bool
+    sides: tuple[Mapping[str, str], ...]
+    board: Mapping[str, str]
+    regulations: Mapping[str, Any]
+    version: int = 1
+
+    @classmethod
+    def from_json(cls, body: Json) -> Profile:
+        """From the API's object, or from the copy that an event keeps."""
+        regulations = body.get("regulations") or {}
+        return cls(
+            code=body["code"],
+            names=body.get("names") or {},
+            unit=body.get("unit", "individual"),
+            first_move=bool(body.get("first_move", regulations.get("first_move", True))),
+            sides=tuple(body.get("sides") or ()),
+            board=body.get("board") or {},
+            regulations=regulations,
+            version=body.get("version", 1),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One competition. `counts`: entrants by state; `your_roles`: what the caller is in it."""
+
+    id: int
+    name: str
+    state: str
+    profile: str
+    version: int
+    profile_copy: Profile | None = None
+    regulations: Mapping[str, Any] = field(default_factory=dict)
+    is_public: bool = True
+    time_zone: str = "UTC"
+    venue: str = ""
+    starts_on: str | None = None
+    needs_approval: bool = True
+    needs_check_in: bool = True
+    capacity: int | None = None
+    expected_entrants: int | None = None
+    frozen_at: str | None = None
+    algorithm: str | None = None
+    feed_no: int = 0
+    pairing_no: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    advice: Mapping[str, Any] = field(default_factory=dict)
+    your_roles: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_json(cls, body: Json) -> Event:
+        """From the API's object; a list row may lack the longer members."""
+        copy = body.get("profile_copy")
+        plain = {
+            name: body[name]
+            for name in (
+                "is_public", "time_zone", "venue", "starts_on", "needs_approval", "needs_check_in", "capacity",
+                "expected_entrants", "frozen_at", "algorithm", "feed_no", "pairing_no",
+            )
+            if body.get(name) is not None
+        }  # fmt: skip
+        return cls(
+            id=body["id"],
+            name=body["name"],
+            state=body["state"],
+            profile=body["profile"],
+            version=body["version"],
+            profile_copy=Profile.from_json(copy) if copy else None,
+            regulations=body.get("regulations") or {},
+            counts=body.get("counts") or {},
+            advice=body.get("advice") or {},
+            your_roles=frozenset(body.get("your_roles") or ()),
+            **plain,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What `POST /events/imports/json` made."""
+
+    id: int
+    name: str
+    entrants: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """Who is paired. `number` is the lot, None before the draw of lots; `state` as in rules.md section 10."""
+
+    id: int
+    name: str
+    state: str
+    version: int
+    number: int | None = None
+    club: str = ""
+    seed: int | None = None
+    entered_round: int = 1
+    withdrawn_from: int | None = None
+    fixed_board: int | None = None
+    external_id: str | None = None
+    members: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, body: Json) -> Entrant:
+        """From the API's object; the public sees fewer members than staff."""
+        members = tuple(m["name"] if isinstance(m, Mapping) else str(m) for m in body.get("members") or ())
+        return cls(
+            id=body["id"],
+            name=body["name"],
+            state=body["state"],
+            version=body.get("version") or 1,
+            number=body.get("number"),
+            club=body.get("club") or "",
+            seed=body.get("seed"),
+            entered_round=body.get("entered_round") or 1,
+            withdrawn_from=body.get("withdrawn_from"),
+            fixed_board=body.get("fixed_board"),
+            external_id=body.get("external_id"),
+            members=members,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkChange:
+    """What a change of many entrants did, and whom it left alone, with the reason."""
+
+    changed: tuple[Json, ...]
+    refused: tuple[Json, ...]
+
+    @classmethod
+    def from_json(cls, body: Json) -> BulkChange:
+        """From the API's object."""
+        return cls(changed=tuple(body.get("changed") or ()), refused=tuple(body.get("refused") or ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """One row for each line of a roster: `{row, outcome, entrant?, reasons}`; `applied` False after a dry run."""
+
+    rows: tuple[Json, ...]
+    counts: Mapping[str, int]
+    encoding: str
+    delimiter: str
+    applied: bool
+
+    @classmethod
+    def from_json(cls, body: Json) -> ImportReport:
+        """From the API's object."""
+        return cls(
+            rows=tuple(body["rows"]),
+            counts=body["counts"],
+            encoding=body.get("encoding", ""),
+            delimiter=body.get("delimiter", ""),
+            applied=body["applied"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lots:
+    """How numbers were given: by machine from a stored seed, in seeding order, or by hand."""
+
+    mode: str | None
+    seed: int | None
+    numbers: Mapping[int, int]
+    """Entrant id → number."""
+
+    @classmethod
+    def from_json(cls, body: Json) -> Lots:
+        """From the API's object."""
+        numbers = {int(entrant): number for entrant, number in (body.get("numbers") or {}).items()}
+        return cls(mode=body.get("mode"), seed=body.get("seed"), numbers=numbers)

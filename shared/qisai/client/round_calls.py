@@ -1,0 +1,140 @@
+"""Calls about rounds: draws, jobs, boards, results, standings, logs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from qisai.client.calls import Calls
+from qisai.client.reading import Json, all_items, items
+from qisai.client.rounds import BoardLog, Boards, BoardView, DrawView, Job, RoundView, Standings
+from qisai.errors import Unavailable
+from qisai.kernel.model import Result
+
+
+def _round_path(event_id: int, round_no: int) -> str:
+    return f"/api/v1/events/{event_id}/rounds/{round_no}"
+
+
+class RoundCalls(Calls):
+    """Rounds of an event."""
+
+    def list(self, event_id: int) -> tuple[RoundView, ...]:
+        """All rounds that were published."""
+        return items(self._get(f"/api/v1/events/{event_id}/rounds"), RoundView.from_json)
+
+    def get(self, event_id: int, round_no: int) -> RoundView:
+        """One round. Raises `NotFound`."""
+        return RoundView.from_json(self._get(_round_path(event_id, round_no)))
+
+    def ask_for_draw(self, event_id: int, round_no: int, *, limits: Mapping[str, int] | None = None) -> Job:
+        """Asks for a draw; asking again gives the job under way. Raises `Conflict` whose blockers say what to do."""
+        body = {} if limits is None else {"limits": dict(limits)}
+        return Job.from_json(self._create(f"{_round_path(event_id, round_no)}/draws", body))
+
+    def job(self, job_id: int) -> Job:
+        """State and progress of a job."""
+        return Job.from_json(self._get(f"/api/v1/jobs/{job_id}"))
+
+    def cancel_job(self, job_id: int) -> None:
+        """Cancels a job that has not ended."""
+        self._write("DELETE", f"/api/v1/jobs/{job_id}")
+
+    def wait_for(
+        self,
+        job: Job,
+        *,
+        seconds: float = 120.0,
+        pause: float = 0.1,
+        on_progress: Callable[[Job], None] | None = None,
+    ) -> Job:
+        """Waits until the job has ended and returns it. Raises `Unavailable` (`still-waiting`) when time is up."""
+        end = time.monotonic() + seconds
+        while job.is_active:
+            if time.monotonic() > end:
+                raise Unavailable("still-waiting", f"Job {job.id} has not ended after {seconds:g} s.", job=job.id)
+            time.sleep(pause)
+            pause = min(pause * 1.3, 1.0)
+            job = self.job(job.id)
+            if on_progress is not None:
+                on_progress(job)
+        return job
+
+    def draws(self, event_id: int, round_no: int) -> tuple[DrawView, ...]:
+        """All draws of a round."""
+        return items(self._get(f"{_round_path(event_id, round_no)}/draws"), DrawView.from_json)
+
+    def draw(self, event_id: int, round_no: int, draw_no: int) -> DrawView:
+        """One draw with its pairs, cost and breaches."""
+        return DrawView.from_json(self._get(f"{_round_path(event_id, round_no)}/draws/{draw_no}"))
+
+    def accept(self, event_id: int, round_no: int, draw: DrawView) -> DrawView:
+        """Accepts a degraded draft, so that it may be published."""
+        path = f"{_round_path(event_id, round_no)}/draws/{draw.number}"
+        self._write("POST", f"{path}/accept", {}, version=draw.version)
+        return self.draw(event_id, round_no, draw.number)
+
+    def publish(self, event_id: int, round_no: int, draw: DrawView) -> RoundView:
+        """Publishes a draft. Raises `Conflict` (`draft-stale`, `round-published`)."""
+        path = f"{_round_path(event_id, round_no)}/draws/{draw.number}/publish"
+        return RoundView.from_json(self._write("POST", path, {}, version=draw.version))
+
+    def close(self, event_id: int, round_: RoundView) -> RoundView:
+        """Closes a round whose boards are all reported. Raises `Conflict` naming the open boards."""
+        return self._act(event_id, round_, "close", {})
+
+    def reopen(self, event_id: int, round_: RoundView, *, reason: str) -> RoundView:
+        """Opens a closed round again."""
+        return self._act(event_id, round_, "reopen", {"reason": reason})
+
+    def unpublish(self, event_id: int, round_: RoundView, *, reason: str) -> RoundView:
+        """Takes the last round back; its boards are gone for good."""
+        return self._act(event_id, round_, "unpublish", {"reason": reason})
+
+    def boards(self, event_id: int, round_no: int) -> Boards:
+        """All boards of a round with results and versions, and its byes."""
+        return Boards.from_json(self._get(f"{_round_path(event_id, round_no)}/boards"))
+
+    def board(self, board_id: int) -> BoardView:
+        """One board. Raises `Gone` for a board of an unpublished draw."""
+        return BoardView.from_json(self._get(f"/api/v1/boards/{board_id}"))
+
+    def put_result(
+        self,
+        board_id: int,
+        result: Result | None,
+        *,
+        version: int,
+        swapped: bool | None = None,
+        note: str | None = None,
+        reason: str | None = None,
+    ) -> BoardView:
+        """Writes a result on the version seen. Raises `Stale` with the present value, `Conflict` for a closed round."""
+        body: dict[str, Any] = {"result": None if result is None else result.value}
+        more = {"swapped": swapped, "note": note, "reason": reason}
+        body |= {name: value for name, value in more.items() if value is not None}
+        return BoardView.from_json(self._write("PUT", f"/api/v1/boards/{board_id}/result", body, version=version))
+
+    def board_log(self, board_id: int) -> BoardLog:
+        """Every change of a board, and every refused one."""
+        return BoardLog.from_json(self._get(f"/api/v1/boards/{board_id}/log"))
+
+    def event_log(self, event_id: int, *, kind: str | None = None) -> tuple[Json, ...]:
+        """The event's log: results, conflicts, audit; `kind` narrows it to `result`, `conflict` or `audit`."""
+        query = {} if kind is None else {"kind": kind}
+        return all_items(self._transport, f"/api/v1/events/{event_id}/log", dict, query=query)
+
+    def standings(self, event_id: int, *, after: int | None = None) -> Standings:
+        """The table after a round, or after the last one."""
+        return Standings.from_json(self._get(f"/api/v1/events/{event_id}/standings", after=after))
+
+    def arithmetic(self, event_id: int, number: int, *, after: int | None = None) -> Json:
+        """The sums behind one entrant's row."""
+        body: Json = self._get(f"/api/v1/events/{event_id}/standings/{number}", after=after)
+        return body
+
+    def _act(self, event_id: int, round_: RoundView, action: str, body: Json) -> RoundView:
+        path = f"{_round_path(event_id, round_.number)}/{action}"
+        answer = self._write("POST", path, dict(body), version=round_.version)
+        return RoundView.from_json(answer) if answer and "number" in answer else self.get(event_id, round_.number)

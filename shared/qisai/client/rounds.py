@@ -1,0 +1,266 @@
+"""Rounds, draws, boards, jobs, standings and logs as the API shows them. Points are decimals, as in the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from qisai.client.reading import Json, moment
+from qisai.kernel.model import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Player:
+    """An entrant at a board or with a bye, or a row of standings."""
+
+    entrant_id: int | None
+    number: int
+    name: str
+    club: str = ""
+
+    @classmethod
+    def from_json(cls, body: Json) -> Player:
+        """From the API's object."""
+        return cls(
+            entrant_id=body.get("entrant_id"),
+            number=body["number"],
+            name=body.get("name") or "",
+            club=body.get("club") or "",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByeView:
+    """An entrant without a board in a round; `kind` as in rules.md section 1."""
+
+    player: Player
+    kind: str
+
+    @classmethod
+    def from_json(cls, body: Json) -> ByeView:
+        """From the API's object."""
+        return cls(player=Player.from_json(body.get("entrant") or body), kind=body["kind"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundView:
+    """A round. `reported` counts the boards with a result."""
+
+    number: int
+    state: str
+    version: int
+    published_at: datetime | None = None
+    closed_at: datetime | None = None
+    boards: int = 0
+    reported: int = 0
+    byes: tuple[ByeView, ...] = ()
+
+    @classmethod
+    def from_json(cls, body: Json) -> RoundView:
+        """From the API's object."""
+        boards = body.get("boards") or 0
+        byes = body.get("byes") or ()
+        return cls(
+            number=body["number"],
+            state=body["state"],
+            version=body["version"],
+            published_at=moment(body.get("published_at")),
+            closed_at=moment(body.get("closed_at")),
+            boards=boards if isinstance(boards, int) else len(boards),
+            reported=body.get("reported") or 0,
+            byes=tuple(ByeView.from_json(bye) for bye in byes) if not isinstance(byes, int) else (),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardView:
+    """A board of a published round. `result` None: not reported yet; with `swapped` it speaks of sides as played."""
+
+    id: int
+    number: int
+    first: Player
+    second: Player
+    result: Result | None
+    version: int
+    swapped: bool = False
+    note: str = ""
+    updated_at: datetime | None = None
+    updated_by: str = ""
+
+    @classmethod
+    def from_json(cls, body: Json) -> BoardView:
+        """From the API's object."""
+        result = body.get("result")
+        return cls(
+            id=body["id"],
+            number=body["number"],
+            first=Player.from_json(body["first"]),
+            second=Player.from_json(body["second"]),
+            result=None if result is None else Result(result),
+            version=body["version"],
+            swapped=body.get("swapped", False),
+            note=body.get("note") or "",
+            updated_at=moment(body.get("updated_at")),
+            updated_by=body.get("updated_by") or "",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boards:
+    """All boards of a round with its byes, in order of board numbers."""
+
+    items: tuple[BoardView, ...]
+    byes: tuple[ByeView, ...] = ()
+
+    @classmethod
+    def from_json(cls, body: Json) -> Boards:
+        """From the API's object."""
+        return cls(
+            items=tuple(BoardView.from_json(board) for board in body["items"]),
+            byes=tuple(ByeView.from_json(bye) for bye in body.get("byes") or ()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A draw that was asked for. `progress` and `outcome` are data of docs/pipeline.md; `draw_no` once it is there."""
+
+    id: int
+    event_id: int
+    round_no: int
+    state: str
+    queue: str = ""
+    requested_by: str = ""
+    requested_at: datetime | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    attempts: int = 0
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    outcome: Mapping[str, Any] = field(default_factory=dict)
+    draw_no: int | None = None
+    waiting: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is still queued or running."""
+        return self.state in ("queued", "running")
+
+    @property
+    def has_draw(self) -> bool:
+        """Whether a draft came of it."""
+        return self.draw_no is not None
+
+    @classmethod
+    def from_json(cls, body: Json) -> Job:
+        """From the API's object."""
+        draw = body.get("draw")
+        return cls(
+            id=body["id"],
+            event_id=body["event_id"],
+            round_no=body["round_no"],
+            state=body["state"],
+            queue=body.get("queue") or "",
+            requested_by=body.get("requested_by") or "",
+            requested_at=moment(body.get("requested_at")),
+            started_at=moment(body.get("started_at")),
+            finished_at=moment(body.get("finished_at")),
+            attempts=body.get("attempts") or 0,
+            progress=body.get("progress") or {},
+            outcome=body.get("outcome") or {},
+            draw_no=None if draw is None else draw["number"],
+            waiting=body.get("waiting") or {},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawView:
+    """A draw of a round. `document` is `qisai.draw/1`; `boards` has the same pairs with names."""
+
+    number: int
+    state: str
+    version: int
+    document: Mapping[str, Any]
+    boards: tuple[Json, ...] = ()
+    bye: Json | None = None
+    stale: bool = False
+    needs_acceptance: bool = False
+    source: str = "computed"
+    cost: Mapping[str, int] = field(default_factory=dict)
+    created_at: datetime | None = None
+    accepted_at: datetime | None = None
+    violations: tuple[Any, ...] = ()
+
+    @classmethod
+    def from_json(cls, body: Json) -> DrawView:
+        """From the API's object."""
+        document = body.get("document") or {}
+        return cls(
+            number=body["number"],
+            state=body["state"],
+            version=body["version"],
+            document=document,
+            boards=tuple(body.get("boards") or ()),
+            bye=body.get("bye"),
+            stale=body.get("stale", False),
+            needs_acceptance=body.get("needs_acceptance", False),
+            source=body.get("source", "computed"),
+            cost=body.get("cost") or document.get("cost") or {},
+            created_at=moment(body.get("created_at")),
+            accepted_at=moment(body.get("accepted_at")),
+            violations=tuple(body.get("violations") or ()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingsRow:
+    """One place. Equal on all criteria means equal `rank`. `values`: criterion → decimal, None where it has none."""
+
+    rank: int
+    player: Player
+    points: float
+    values: Mapping[str, float | None]
+    withdrawn: bool = False
+
+    @classmethod
+    def from_json(cls, body: Json) -> StandingsRow:
+        """From the API's object."""
+        return cls(
+            rank=body["rank"],
+            player=Player.from_json(body),
+            points=body["points"],
+            values=body.get("values") or {},
+            withdrawn=bool(body.get("withdrawn") or body.get("withdrawn_from")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings:
+    """The table after a round. `criteria` are codes in the order in which they decide."""
+
+    after: int
+    criteria: tuple[str, ...]
+    rows: tuple[StandingsRow, ...]
+
+    @classmethod
+    def from_json(cls, body: Json) -> Standings:
+        """From the API's object."""
+        return cls(
+            after=body["after"],
+            criteria=tuple(c["code"] if isinstance(c, Mapping) else str(c) for c in body["criteria"]),
+            rows=tuple(StandingsRow.from_json(row) for row in body["rows"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardLog:
+    """Every change of a board, and every result that was refused because it saw an older version."""
+
+    changes: tuple[Json, ...]
+    conflicts: tuple[Json, ...]
+
+    @classmethod
+    def from_json(cls, body: Json) -> BoardLog:
+        """From the API's object."""
+        return cls(changes=tuple(body["items"]), conflicts=tuple(body.get("conflicts") or ()))
