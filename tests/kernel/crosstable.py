@@ -2,7 +2,7 @@
 
 A cell is opponent, side (w first, b second) and outcome: `4w1` won as first against 4, `2b=` drew, `1b0` lost,
 `5w+` and `4b-` won and lost by forfeit, `4wX` both forfeited, `4wV` void, `4wA` adjourned, `4w?` not reported.
-Byes: `U` pairing, `H` half, `F` full, `Z` zero, `-` absent (left out of the round). Each board is written on both lines.
+Byes: `U` pairing, `H` half, `F` full, `Z` zero, `-` absent (left out). Each board is written on both lines.
 """
 
 from __future__ import annotations

@@ -58,13 +58,18 @@ class JsonReader:
 
     def integer(self, value: Any, pointer: str, *, low: int, high: int) -> int:
         """An integer within low … high; `low` stands in. Neither true nor 1.5 nor "1" is one."""
+        found = self.number(value, pointer, low=low, high=high)
+        return low if found is None else found
+
+    def number(self, value: Any, pointer: str, *, low: int, high: int) -> int | None:
+        """As `integer`, with None after a complaint: for numbers that other values refer to."""
         if type(value) is int and low <= value <= high:
             return value
         if type(value) is not int:
             self.fail(pointer, f"must be an integer, not {_kind(value)}", "type")
         else:
             self.fail(pointer, f"is {value}, but must be from {low} to {high}", "range")
-        return low
+        return None
 
     def optional_integer(self, value: Any, pointer: str, *, low: int, high: int) -> int | None:
         """An integer within low … high, or null."""
@@ -92,14 +97,15 @@ class JsonReader:
 
     def choice(self, value: Any, pointer: str, kinds: type[E]) -> E:
         """A member of an enum by its value; the first member stands in."""
-        if isinstance(value, str):
-            try:
-                return kinds(value)
-            except ValueError:
-                pass
+        return self.member(value, pointer, kinds) or next(iter(kinds))
+
+    def member(self, value: Any, pointer: str, kinds: type[E]) -> E | None:
+        """As `choice`, with None after a complaint."""
+        if isinstance(value, str) and value in kinds._value2member_map_:
+            return kinds(value)
         shown = repr(value[:40]) if isinstance(value, str) else _kind(value)
         self.fail(pointer, f"is {shown}, but must be one of {', '.join(kinds)}", "unknown-kind")
-        return next(iter(kinds))
+        return None
 
     def half_points(self, value: Any, pointer: str, *, maximum: int) -> int:
         """Points in steps of .5 from 0 up to `maximum` points, as half-points; 0 stands in."""

@@ -148,9 +148,10 @@ def _entrant(reader: JsonReader, value: Any, at: str) -> Entrant | None:
         if isinstance(value, dict):
             reader.fail(f"{at}/number", "is missing", "missing")
         return None
+    number = reader.number(given["number"], f"{at}/number", low=1, high=MAX_NUMBER)
     members = reader.array(given.get("members", ()), f"{at}/members", maximum=MAX_MEMBERS)
-    return Entrant(
-        number=reader.integer(given["number"], f"{at}/number", low=1, high=MAX_NUMBER),
+    entrant = Entrant(
+        number=number or 0,
         name=reader.text(given.get("name", ""), f"{at}/name", maximum=MAX_NAME),
         club=reader.text(given.get("club", ""), f"{at}/club", maximum=MAX_NAME),
         seed=reader.optional_integer(given.get("seed"), f"{at}/seed", low=0, high=MAX_SEED),
@@ -160,6 +161,7 @@ def _entrant(reader: JsonReader, value: Any, at: str) -> Entrant | None:
         fixed_board=reader.optional_integer(given.get("fixed_board"), f"{at}/fixed_board", low=1, high=MAX_NUMBER),
         members=tuple(reader.text(name, f"{at}/members/{k}", maximum=MAX_NAME) for k, name in enumerate(members)),
     )
+    return None if number is None else entrant
 
 
 def _known(reader: JsonReader, value: Any, at: str, numbers: set[int]) -> int | None:
@@ -215,13 +217,14 @@ def _rounds(reader: JsonReader, value: Any, numbers: set[int]) -> tuple[Round, .
     for index, item in enumerate(given):
         at = f"/rounds/{index}"
         obj = reader.object(item, at, names=_ROUND)
-        number = reader.integer(obj.get("number"), f"{at}/number", low=1, high=MAX_ROUNDS)
+        number = reader.number(obj.get("number"), f"{at}/number", low=1, high=MAX_ROUNDS)
         if number in rounds:
             reader.fail(f"{at}/number", f"round {number} stands twice", "duplicate")
         seen: set[int] = set()
         boards = _boards(reader, obj.get("boards", ()), f"{at}/boards", numbers=numbers, seen=seen)
         byes = _byes(reader, obj.get("byes", ()), f"{at}/byes", numbers=numbers, seen=seen, kinds=frozenset(ByeKind))
-        rounds[number] = Round(number=number, boards=boards, byes=byes)
+        if number is not None:
+            rounds[number] = Round(number=number, boards=boards, byes=byes)
     if rounds and len(rounds) == len(given) and max(rounds) != len(rounds):
         missing = next(number for number in range(1, len(rounds) + 1) if number not in rounds)
         reader.fail("/rounds", f"round {missing} is missing; rounds go from 1 without gaps", "gap")
@@ -233,14 +236,14 @@ def _boards(reader: JsonReader, value: Any, at: str, *, numbers: set[int], seen:
     for index, item in enumerate(reader.array(value, at, maximum=MAX_ENTRANTS)):
         here = f"{at}/{index}"
         given = reader.object(item, here, names=_BOARD)
-        number = reader.integer(given.get("board"), f"{here}/board", low=1, high=MAX_NUMBER)
+        number = reader.number(given.get("board"), f"{here}/board", low=1, high=MAX_NUMBER)
         if number in boards:
             reader.fail(f"{here}/board", f"board {number} stands twice in this round", "duplicate")
         first = _known(reader, given.get("first"), f"{here}/first", numbers)
         second = _known(reader, given.get("second"), f"{here}/second", numbers)
         result = given.get("result")
         kind = None if result is None else reader.choice(result, f"{here}/result", Result)
-        if first is None or second is None:
+        if number is None or first is None or second is None:
             continue
         if first == second:
             reader.fail(here, f"entrant {first} plays against itself", "self-pairing")
@@ -259,13 +262,13 @@ def _byes(
         here = f"{at}/{index}"
         given = reader.object(item, here, names=_BYE)
         entrant = _known(reader, given.get("entrant"), f"{here}/entrant", numbers)
-        kind = reader.choice(given.get("kind"), f"{here}/kind", ByeKind)
-        if kind not in kinds:
+        kind = reader.member(given.get("kind"), f"{here}/kind", ByeKind)
+        if kind is not None and kind not in kinds:
             allowed = ", ".join(sorted(kinds))
             reader.fail(f"{here}/kind", f"a {kind} bye cannot be requested; one of {allowed} can", "unknown-kind")
         if entrant is not None:
             _seat(reader, entrant, f"{here}/entrant", seen)
-            byes.append(Bye(entrant=entrant, kind=kind))
+            byes.append(Bye(entrant=entrant, kind=kind or ByeKind.ZERO))
     return tuple(sorted(byes, key=lambda bye: bye.entrant))
 
 
