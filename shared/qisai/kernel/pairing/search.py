@@ -1,0 +1,298 @@
+"""The search: a first valid draw in milliseconds (docs/rules.md section 4, "How it is found").
+
+Pair from the top, inside the score group and in its order; where an entrant has no partner left, reopen earlier pairs.
+Limits on how many pairs may be reopened and on steps; when one is hit, something is relaxed and the search goes on:
+first the side limits, then how many cross pairs a group may give away. Never the rematch rule. What the limits do not
+reach is finished exactly, by a maximum matching that starts from the pairs made so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qisai.kernel.model import Limits, WithinGroup
+from qisai.kernel.pairing.field import Field
+from qisai.kernel.pairing.legal_graph import legal_graph
+from qisai.kernel.pairing.maximum_matching import NOBODY, complete_matching
+from qisai.kernel.pairing.no_legal_draw import no_legal_draw
+from qisai.kernel.pairing.systems import PairingSystem, system_for
+from qisai.kernel.pairing.view import Pair, View, view_of
+
+DEFAULT_DEPTH: Final = 12
+STEPS_PER_ENTRANT: Final = 40
+LEAST_STEPS: Final = 2_000
+SHARE_OF_STEPS: Final = 32
+"""One dead end may use this part of all steps at each level before something is relaxed."""
+
+ANY: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How strict the search is: whether side limits bind, and how many cross pairs a group may give away.
+
+    An odd group must give one away; that is no relaxation.
+    """
+
+    name: str
+    sides: bool
+    cap: int
+
+
+LEVELS: Final = (
+    Level("", sides=True, cap=0),
+    Level("sides", sides=False, cap=0),
+    Level("score:1", sides=False, cap=1),
+    Level("score:2", sides=False, cap=2),
+    Level("score:3", sides=False, cap=3),
+    Level("score:4", sides=False, cap=4),
+    Level("score:any", sides=False, cap=ANY),
+)
+"""The order of docs/rules.md section 4. A dead end relaxes only until it is passed; then the search is strict again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """A legal draw: pairs of indexes (smaller first), ascending; what was relaxed; what it took."""
+
+    pairs: tuple[Pair, ...]
+    bye: int | None
+    relaxed: tuple[str, ...]
+    steps: int
+    reopened: int
+    """The largest number of pairs reopened at one dead end."""
+    exact_finish: bool
+    """Whether the limits were used up and a maximum matching had to finish."""
+
+
+def search(
+    field: Field,
+    limits: Limits | None = None,
+    *,
+    system: PairingSystem | None = None,
+    view: View | None = None,
+) -> SearchResult:
+    """The first valid draw. Raises `NoLegalDraw` only where none exists.
+
+    `limits` bounds how many pairs one dead end may reopen (`max_depth`) and all steps together (`max_steps`).
+    """
+    limits = limits or field.regulations.limits
+    bye = likely_bye(view or view_of(field), system or system_for(field)) if field.odd else None
+    if field.odd and (bye is None or not field.regulations.allow_bye):
+        raise no_legal_draw(field)
+    descent = _Descent(field, limits, bye)
+    if descent.run():
+        pairs = descent.pairs()
+    else:
+        pairs, bye = _finish(field, descent.pairs(), bye)
+    return SearchResult(
+        pairs=tuple(sorted(pairs)),
+        bye=bye,
+        relaxed=descent.relaxed(),
+        steps=descent.steps,
+        reopened=descent.reopened,
+        exact_finish=descent.exhausted,
+    )
+
+
+def likely_bye(view: View, system: PairingSystem) -> int | None:
+    """Who should have the bye by the bye's part of the criteria alone, whatever it does to the pairs."""
+    field = view.field
+    left = [index for index, eligible in enumerate(field.bye_eligible) if eligible]
+    if field.table:
+        left = [index for index in left if field.table[index] == NOBODY] or left
+    for criterion in system.stage_a:
+        if len(left) < 2:
+            break
+        values = [criterion.of_bye(view, index) for index in left]
+        best = min(values)
+        left = [index for index, value in zip(left, values, strict=True) if value == best]
+    return left[-1] if left else None
+
+
+def _finish(field: Field, pairs: Sequence[Pair], bye: int | None) -> tuple[list[Pair], int | None]:
+    """Complete a partial draw by a maximum matching of the legal graph, the bye as one more vertex."""
+    graph = legal_graph(field)
+    mate = [NOBODY] * len(graph)
+    for i, j in pairs if bye is None else [*pairs, (bye, field.size)]:
+        mate[i], mate[j] = j, i
+    if complete_matching(graph, mate) is not None:
+        raise no_legal_draw(field)
+    made = [(i, j) for i, j in enumerate(mate) if i < j < field.size]
+    return made, mate[field.size] if field.odd else None
+
+
+@dataclass(slots=True)
+class _Frame:
+    """One decision: the entrant from the top, its partner, and partners not tried yet (bits of indexes)."""
+
+    entrant: int
+    own: int
+    """Untried partners inside the group."""
+    cross: int
+    """Untried partners below it."""
+    partner: int = NOBODY
+
+
+class _Descent:
+    """The iterative depth-first search. Sets of entrants are integers whose bits are indexes."""
+
+    def __init__(self, field: Field, limits: Limits, bye: int | None) -> None:
+        self.steps = 0
+        self.reopened = 0
+        self.exhausted = False
+        self._field = field
+        self._max_depth = DEFAULT_DEPTH if limits.max_depth is None else limits.max_depth
+        ordinary = max(LEAST_STEPS, STEPS_PER_ENTRANT * field.size)
+        self._max_steps = ordinary if limits.max_steps is None else limits.max_steps
+        self._share = max(self._max_steps // SHARE_OF_STEPS, 1)
+        self._free = (1 << field.size) - 1
+        if bye is not None:
+            self._free ^= 1 << bye
+        self._given = [0] * len(field.group_size)
+        self._group_mask = [
+            ((1 << size) - 1) << start for start, size in zip(field.group_start, field.group_size, strict=True)
+        ]
+        self._may_first = _mask(field.may_first)
+        self._may_second = _mask(field.may_second)
+        self._ideal = _ideal_partners(field)
+        self._stack: list[_Frame] = []
+        self._level = 0
+        self._used: set[int] = set()
+
+    def pairs(self) -> list[Pair]:
+        """The pairs on the stack, complete or not."""
+        return [_pair(frame.entrant, frame.partner) for frame in self._stack if frame.partner != NOBODY]
+
+    def relaxed(self) -> tuple[str, ...]:
+        """Names of what had to be relaxed somewhere, in the order of the rules."""
+        return tuple(LEVELS[level].name for level in sorted(self._used))
+
+    def run(self) -> bool:
+        """True when everybody is paired; False when the limits are used up."""
+        deepest, spent = 0, 0
+        while self._free or (self._stack and self._stack[-1].partner == NOBODY):
+            if not self._stack or self._stack[-1].partner != NOBODY:
+                self._open()
+            if self.steps >= self._max_steps:
+                self.exhausted = True
+                return False
+            self.steps += 1
+            spent += 1
+            if self._advance():
+                if len(self._stack) > deepest:
+                    deepest, spent, self._level = len(self._stack), 0, 0
+                continue
+            self._stack.pop()
+            reopens = deepest - len(self._stack)
+            if self._stack and reopens < self._max_depth and spent < self._share:
+                self.reopened = max(self.reopened, reopens + 1)
+                self._take_back()
+            elif not self._relax():
+                self.exhausted = True
+                return False
+            else:
+                spent = 0
+        return True
+
+    def _relax(self) -> bool:
+        """Go one level down for this dead end; False where nothing is left to relax."""
+        if self._level + 1 == len(LEVELS):
+            return False
+        self._level += 1
+        self._used.add(self._level)
+        return True
+
+    def _open(self) -> None:
+        """A new decision for the first entrant without a partner."""
+        free = self._free
+        low = free & -free
+        entrant = low.bit_length() - 1
+        self._free = rest = free ^ low
+        field, level = self._field, LEVELS[self._level]
+        group = field.group[entrant]
+        open_to = rest & ~_bits_of(field.barred[entrant])
+        if level.sides and not (field.last_round and group == 0):
+            open_to &= self._keeps_limits(entrant)
+        mask = self._group_mask[group]
+        own, cross = open_to & mask, 0
+        given = self._given[group]
+        if given < max(level.cap, 1) and open_to != own:
+            here = (rest & mask).bit_count() + 1
+            if given < max(level.cap, (here + given) % 2):
+                cross = open_to ^ own
+        self._stack.append(_Frame(entrant, own, cross))
+
+    def _keeps_limits(self, entrant: int) -> int:
+        """Who can be paired with the entrant without a breach of side limits."""
+        keeps = self._may_second if self._field.may_first[entrant] else 0
+        return keeps | self._may_first if self._field.may_second[entrant] else keeps
+
+    def _advance(self) -> bool:
+        """Give the decision on top its next partner; False when it has none left."""
+        frame = self._stack[-1]
+        if frame.own:
+            partner = _nearest(frame.own, self._ideal[frame.entrant])
+            frame.own ^= 1 << partner
+        elif frame.cross:
+            partner = (frame.cross & -frame.cross).bit_length() - 1
+            frame.cross ^= 1 << partner
+            self._given[self._field.group[frame.entrant]] += 1
+        else:
+            self._free |= 1 << frame.entrant
+            return False
+        frame.partner = partner
+        self._free ^= 1 << partner
+        return True
+
+    def _take_back(self) -> None:
+        """Reopen the pair on top."""
+        frame = self._stack[-1]
+        self._free |= 1 << frame.partner
+        if self._field.group[frame.entrant] != self._field.group[frame.partner]:
+            self._given[self._field.group[frame.entrant]] -= 1
+        frame.partner = NOBODY
+
+
+def _pair(i: int, j: int) -> Pair:
+    return (i, j) if i < j else (j, i)
+
+
+def _mask(flags: Sequence[bool]) -> int:
+    return int("".join("1" if flag else "0" for flag in reversed(flags)), 2)
+
+
+def _bits_of(indexes: frozenset[int]) -> int:
+    mask = 0
+    for index in indexes:
+        mask |= 1 << index
+    return mask
+
+
+def _nearest(mask: int, ideal: int) -> int:
+    """The bit nearest to the ideal place, the lower place first."""
+    below = (mask & ((1 << (ideal + 1)) - 1)).bit_length() - 1
+    above = mask >> (ideal + 1)
+    if not above:
+        return below
+    next_above = ideal + 1 + (above & -above).bit_length() - 1
+    return next_above if below < 0 or next_above - ideal < ideal - below else below
+
+
+def _ideal_partners(field: Field) -> list[int]:
+    """Where each entrant looks for a partner first, were its whole group left in it."""
+    if field.table:
+        return [place if place != NOBODY else index + 1 for index, place in enumerate(field.table)]
+    ideal = []
+    for start, size in zip(field.group_start, field.group_size, strict=True):
+        for place in range(size):
+            match field.within:
+                case WithinGroup.ADJACENT:
+                    ideal.append(start + place + 1)
+                case WithinGroup.FOLD:
+                    ideal.append(start + max(size - size % 2 - 1 - place, place + 1))
+                case WithinGroup.SLIDE:
+                    ideal.append(start + place + size // 2)
+    return ideal
