@@ -48,7 +48,7 @@ def stop(var: Path, *, patience: float = 8.0, last: float = 5.0) -> int:
 
 
 def _marked(var: Path) -> set[int]:
-    mark = f"{run_state.MARK}={var}".encode()
+    mark = os.fsencode(f"{run_state.MARK}={var}")
     found = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
