@@ -23,8 +23,10 @@ from qisai.kernel.pairing.view import Pair, View, view_of
 DEFAULT_DEPTH: Final = 12
 STEPS_PER_ENTRANT: Final = 40
 LEAST_STEPS: Final = 2_000
-SHARE_OF_STEPS: Final = 32
-"""One dead end may use this part of all steps at each level before something is relaxed."""
+STEPS_PER_LEVEL: Final = 60
+"""Steps at one dead end before something is relaxed."""
+MOST_TRIED: Final = 16
+"""Partners in other groups tried for one entrant: further ones would hardly end differently."""
 
 ANY: Final = 1 << 30
 
@@ -125,15 +127,12 @@ def _finish(field: Field, pairs: Sequence[Pair], bye: int | None) -> tuple[list[
 
 
 @dataclass(slots=True)
-class _Frame:
-    """One decision: the entrant from the top, its partner, and partners not tried yet (bits of indexes)."""
+class _Decision:
+    """An entrant from the top, the partner it has at the moment, and all partners tried for it so far (bits)."""
 
     entrant: int
-    own: int
-    """Untried partners inside the group."""
-    cross: int
-    """Untried partners below it."""
     partner: int = NOBODY
+    tried: int = 0
 
 
 class _Descent:
@@ -147,7 +146,6 @@ class _Descent:
         self._max_depth = DEFAULT_DEPTH if limits.max_depth is None else limits.max_depth
         ordinary = max(LEAST_STEPS, STEPS_PER_ENTRANT * field.size)
         self._max_steps = ordinary if limits.max_steps is None else limits.max_steps
-        self._share = max(self._max_steps // SHARE_OF_STEPS, 1)
         self._free = (1 << field.size) - 1
         if bye is not None:
             self._free ^= 1 << bye
@@ -158,43 +156,42 @@ class _Descent:
         self._may_first = _mask(field.may_first)
         self._may_second = _mask(field.may_second)
         self._ideal = _ideal_partners(field)
-        self._stack: list[_Frame] = []
+        self._stack: list[_Decision] = []
         self._level = 0
         self._used: set[int] = set()
 
     def pairs(self) -> list[Pair]:
-        """The pairs on the stack, complete or not."""
-        return [_pair(frame.entrant, frame.partner) for frame in self._stack if frame.partner != NOBODY]
+        """The pairs made so far, complete or not."""
+        return [_pair(made.entrant, made.partner) for made in self._stack if made.partner != NOBODY]
 
     def relaxed(self) -> tuple[str, ...]:
         """Names of what had to be relaxed somewhere, in the order of the rules."""
         return tuple(LEVELS[level].name for level in sorted(self._used))
 
     def run(self) -> bool:
-        """True when everybody is paired; False when the limits are used up."""
-        deepest, spent = 0, 0
-        while self._free or (self._stack and self._stack[-1].partner == NOBODY):
-            if not self._stack or self._stack[-1].partner != NOBODY:
-                self._open()
+        """True when everybody is paired; False when the limits are used up or nothing is left to try."""
+        deepest = spent = 0
+        decision: _Decision | None = None
+        while self._free or decision is not None:
             if self.steps >= self._max_steps:
                 self.exhausted = True
                 return False
             self.steps += 1
             spent += 1
-            if self._advance():
+            if decision is None:
+                decision = self._next()
+            if self._advance(decision):
+                self._stack.append(decision)
+                decision = None
                 if len(self._stack) > deepest:
                     deepest, spent, self._level = len(self._stack), 0, 0
                 continue
-            self._stack.pop()
-            reopens = deepest - len(self._stack)
-            if self._stack and reopens < self._max_depth and spent < self._share:
-                self.reopened = max(self.reopened, reopens + 1)
-                self._take_back()
-            elif not self._relax():
-                self.exhausted = True
-                return False
-            else:
+            decision = self._reopen(decision.entrant, deepest=deepest) if spent < STEPS_PER_LEVEL else None
+            if decision is None:
                 spent = 0
+                if not self._relax():
+                    self.exhausted = True
+                    return False
         return True
 
     def _relax(self) -> bool:
@@ -205,55 +202,64 @@ class _Descent:
         self._used.add(self._level)
         return True
 
-    def _open(self) -> None:
-        """A new decision for the first entrant without a partner."""
-        free = self._free
-        low = free & -free
-        entrant = low.bit_length() - 1
-        self._free = rest = free ^ low
-        field, level = self._field, LEVELS[self._level]
-        group = field.group[entrant]
-        open_to = rest & ~_bits_of(field.barred[entrant])
-        if level.sides and not (field.last_round and group == 0):
-            open_to &= self._keeps_limits(entrant)
+    def _next(self) -> _Decision:
+        """The first entrant without a partner."""
+        return _Decision((self._free & -self._free).bit_length() - 1)
+
+    def _advance(self, decision: _Decision) -> bool:
+        """Give the entrant the next partner not tried yet; False when there is none."""
+        entrant, group = decision.entrant, self._field.group[decision.entrant]
+        rest = self._free & ~(1 << entrant)
+        untried = rest & self._acceptable(entrant) & ~decision.tried
         mask = self._group_mask[group]
-        own, cross = open_to & mask, 0
-        given = self._given[group]
-        if given < max(level.cap, 1) and open_to != own:
-            here = (rest & mask).bit_count() + 1
-            if given < max(level.cap, (here + given) % 2):
-                cross = open_to ^ own
-        self._stack.append(_Frame(entrant, own, cross))
-
-    def _keeps_limits(self, entrant: int) -> int:
-        """Who can be paired with the entrant without a breach of side limits."""
-        keeps = self._may_second if self._field.may_first[entrant] else 0
-        return keeps | self._may_first if self._field.may_second[entrant] else keeps
-
-    def _advance(self) -> bool:
-        """Give the decision on top its next partner; False when it has none left."""
-        frame = self._stack[-1]
-        if frame.own:
-            partner = _nearest(frame.own, self._ideal[frame.entrant])
-            frame.own ^= 1 << partner
-        elif frame.cross:
-            partner = (frame.cross & -frame.cross).bit_length() - 1
-            frame.cross ^= 1 << partner
-            self._given[self._field.group[frame.entrant]] += 1
+        if own := untried & mask:
+            partner = _nearest(own, self._ideal[entrant])
+        elif untried and decision.tried.bit_count() < MOST_TRIED and self._may_give(group, rest & mask):
+            partner = (untried & -untried).bit_length() - 1
+            self._given[group] += 1
         else:
-            self._free |= 1 << frame.entrant
             return False
-        frame.partner = partner
-        self._free ^= 1 << partner
+        decision.partner = partner
+        decision.tried |= 1 << partner
+        self._free = rest ^ 1 << partner
         return True
 
-    def _take_back(self) -> None:
-        """Reopen the pair on top."""
-        frame = self._stack[-1]
-        self._free |= 1 << frame.partner
-        if self._field.group[frame.entrant] != self._field.group[frame.partner]:
-            self._given[self._field.group[frame.entrant]] -= 1
-        frame.partner = NOBODY
+    def _may_give(self, group: int, rest: int) -> bool:
+        """Whether the group may give away one more cross pair, with the entrant in question and `rest` left in it."""
+        given = self._given[group]
+        return given < max(LEVELS[self._level].cap, (rest.bit_count() + 1 + given) % 2)
+
+    def _acceptable(self, entrant: int) -> int:
+        """Whom the entrant may meet at this level, free or not."""
+        field = self._field
+        legal = ~_bits_of(field.barred[entrant])
+        if not LEVELS[self._level].sides or (field.last_round and field.group[entrant] == 0):
+            return legal
+        keeps = self._may_second if field.may_first[entrant] else 0
+        return legal & (keeps | self._may_first if field.may_second[entrant] else keeps)
+
+    def _reopen(self, stuck: int, *, deepest: int) -> _Decision | None:
+        """Take back pairs until one holds somebody whom the stuck entrant may meet; None where the limit says no.
+
+        While equal score binds, only the own group is looked at.
+        """
+        wanted = self._acceptable(stuck)
+        if not LEVELS[self._level].cap:
+            wanted &= self._group_mask[self._field.group[stuck]]
+        while self._stack and deepest - len(self._stack) < self._max_depth:
+            decision = self._take_back()
+            self.reopened = max(self.reopened, deepest - len(self._stack))
+            if wanted >> decision.entrant & 1 or wanted >> decision.partner & 1:
+                return decision
+        return None
+
+    def _take_back(self) -> _Decision:
+        """Undo the pair made last."""
+        decision = self._stack.pop()
+        self._free |= 1 << decision.entrant | 1 << decision.partner
+        if self._field.group[decision.entrant] != self._field.group[decision.partner]:
+            self._given[self._field.group[decision.entrant]] -= 1
+        return decision
 
 
 def _pair(i: int, j: int) -> Pair:
