@@ -18,9 +18,13 @@ from typing import Final, TextIO
 from qisai.errors import QisaiError
 
 COMMANDS: Final = (
+    "migrate",
+    "pair",
     "simulate",
     "standings",
+    "token",
     "up",
+    "verify",
 )
 """Modules of `qisai.cli`, in the order of the help."""
 
