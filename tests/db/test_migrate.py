@@ -253,7 +253,7 @@ def test_database_of_another_program_is_left_alone(ground: Ground, statement: st
 def test_migration_that_fails_half_way_leaves_nothing(ground: Ground) -> None:
     ground.as_superuser("CREATE TYPE public.seat AS ENUM ('in the way')")  # the last table's row type has this name
     error = refusal(ground.migrate)
-    assert error.slug == "migration-failed"
+    assert error.slug == "database-refused"
     assert tables(ground) == 0
     ground.as_superuser("DROP TYPE public.seat")
     assert ground.migrate().after == needed_revision()
@@ -289,6 +289,11 @@ def test_schema_is_not_current_for_a_role_without_grants(ground: Ground) -> None
     ground.migrate()
     ground.as_superuser(f"REVOKE SELECT ON alembic_version FROM {ground.role('results')}")
     assert not schema_is_current(sa.create_engine(ground.service_urls["results"], poolclass=sa.NullPool))
+
+
+def test_question_whether_the_schema_is_current_needs_an_answering_database() -> None:
+    engine = sa.create_engine("postgresql+psycopg://qisai:x@127.0.0.1:1/qisai")
+    assert isinstance(refusal(lambda: schema_is_current(engine)), Unavailable)
 
 
 def test_downgrade_to_an_unknown_revision_is_refused(ground: Ground) -> None:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 
 from qisai.db import roles
+from qisai.db.owner import owner_connection
 from qisai.db.privileges import Changes, apply_matrix
 from qisai.db.profile_seed import SeededProfiles, seed_profiles
+from qisai.db.session import unavailable
 from qisai.db.tables import Base
-from qisai.errors import Conflict, Invalid, QisaiError, Unavailable
+from qisai.errors import Conflict, Invalid, Unavailable
 
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _REVISION_FORM: Final = re.compile(r"\d{4}")
@@ -55,16 +54,18 @@ def needed_revision() -> str:
 def schema_is_current(engine: sa.Engine) -> bool:
     """Whether the schema is at least as new as this code needs; any service's role may ask.
 
-    False also where nothing was migrated yet or the role has no grants. Raises SQLAlchemy's `OperationalError` where
-    the database does not answer.
+    False also where nothing was migrated yet or the role has no grants. Raises `Unavailable` where the database does
+    not answer.
     """
-    with engine.connect() as connection:
-        try:
+    try:
+        with engine.connect() as connection:
             revision = _revision(connection)
-        except sa.exc.ProgrammingError as error:
-            if roles.sqlstate(error) == "42501":
-                return False
+    except sa.exc.ProgrammingError as error:
+        if roles.sqlstate(error) != "42501":
             raise
+        return False
+    except (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError) as error:
+        raise unavailable(error) from error
     return revision is not None and revision >= needed_revision()
 
 
@@ -87,7 +88,7 @@ def migrate(
     """
     logins = roles.logins(service_urls)
     timeouts = {"lock_timeout": lock_timeout_ms, "statement_timeout": statement_timeout_ms}
-    with _owner(owner_url, **timeouts) as connection:
+    with owner_connection(owner_url, **timeouts) as connection:
         _lock_out_others(connection, wait_seconds)
         before = _checked_revision(connection)
         if before is not None and before > needed_revision():
@@ -95,7 +96,7 @@ def migrate(
         made = roles.make_missing(connection, logins)
         roles.try_logins(connection, logins, made=made)
         with connection.begin():
-            _run_alembic(connection, lambda config: command.upgrade(config, needed_revision()))
+            _run_alembic(connection, "upgrade", needed_revision())
             grants = apply_matrix(connection, {name: login.role for name, login in logins.items()})
             profiles = seed_profiles(connection)
         return MigrationReport(
@@ -109,7 +110,7 @@ def downgrade(owner_url: str, revision: str, *, wait_seconds: float = 60.0, lock
     Raises as `migrate`; `Invalid` for a revision that is none before the database's own; `Conflict` where the database
     belongs to a later release, which alone knows the way back.
     """
-    with _owner(owner_url, lock_timeout=lock_timeout_ms) as connection:
+    with owner_connection(owner_url, lock_timeout=lock_timeout_ms) as connection:
         _lock_out_others(connection, wait_seconds)
         present = _checked_revision(connection) or "base"
         if present != "base" and present > needed_revision():
@@ -118,44 +119,13 @@ def downgrade(owner_url: str, revision: str, *, wait_seconds: float = 60.0, lock
         if revision not in steps[: steps.index(present) + 1]:
             raise Invalid("no-such-revision", f"the database is at {present}; {revision!r} is no revision before it")
         with connection.begin():
-            _run_alembic(connection, lambda config: command.downgrade(config, revision))
-
-
-@contextmanager
-def _owner(url: str, **options: int) -> Iterator[sa.Connection]:
-    """A connection as the owner; what the database says against it becomes an error of ours."""
-    setting = "QISAI_DATABASE_URL"
-    engine = roles.engine(roles.parse_url(url, setting=setting), application="migrate", **options)
-    try:
-        connection = engine.connect()
-    except sa.exc.OperationalError as error:
-        raise Unavailable("database-away", f"cannot connect with {setting}: {roles.first_line(error)}") from error
-    with connection:
-        try:
-            _check_owner(connection)
-            yield connection
-        except sa.exc.DBAPIError as error:
-            raise _explained(error) from error
-
-
-def _check_owner(connection: sa.Connection) -> None:
-    query = (
-        "SELECT current_user, datname, pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()"
-    )
-    role, database, owns = connection.execute(sa.text(query)).one()
-    connection.rollback()
-    if not owns:
-        raise Invalid(
-            "not-the-owner",
-            f"QISAI_DATABASE_URL logs in as {role}, who does not own the database {database}: "
-            f"name its owner, or run as a superuser: ALTER DATABASE {database} OWNER TO {role}",
-        )
+            _run_alembic(connection, "downgrade", revision)
 
 
 def _lock_out_others(connection: sa.Connection, wait_seconds: float) -> None:
     """Takes the advisory lock, which lasts as long as the connection: a killed migration leaves none behind."""
     try:
-        connection.execute(sa.text(f"SET LOCAL lock_timeout = {max(1, int(wait_seconds * 1000))}"))
+        connection.execute(sa.text(f"SET LOCAL lock_timeout = {min(max(1, int(wait_seconds * 1000)), 86_400_000)}"))
         connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
         connection.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK})
     except sa.exc.OperationalError as error:
@@ -192,27 +162,14 @@ def _checked_revision(connection: sa.Connection) -> str | None:
     return revision
 
 
-def _run_alembic(connection: sa.Connection, work: Callable[[Config], None]) -> None:
+def _run_alembic(connection: sa.Connection, command: str, revision: str) -> None:
     """In the caller's transaction, which alone commits."""
+    # Here, because every service imports this module for `schema_is_current` and none of them migrates.
+    import alembic.command
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     with _ALEMBIC:
-        work(config)
-
-
-def _explained(error: sa.exc.DBAPIError) -> QisaiError:
-    state, said = roles.sqlstate(error), roles.first_line(error)
-    if state == "55P03":
-        return Unavailable(
-            "schema-busy", "a table is in use and was not free in time; nothing was changed. Run it again"
-        )
-    if state == "57014":
-        return Unavailable("schema-slow", "a step took longer than allowed; nothing was changed")
-    if state.startswith("53"):
-        return Unavailable("database-full", f"the database has no room; nothing was changed: {said}")
-    if state == "42501":
-        return Invalid("owner-rights", f"the owner in QISAI_DATABASE_URL lacks a right; nothing was changed: {said}")
-    if not state or state.startswith(("08", "57")):
-        return Unavailable("database-away", f"the database went away; nothing was changed: {said}")
-    return Conflict("migration-failed", f"the database refused the migration; nothing was changed: {said}")
+        getattr(alembic.command, command)(config, revision)
