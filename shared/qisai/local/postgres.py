@@ -43,7 +43,8 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "log_line_prefix": "",
     "logging_collector": "off",
 }
-_CARELESS: Final[Mapping[str, str]] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# Loses data with the machine, but not with a killed process: every commit is still handed to the system.
+_CARELESS: Final[Mapping[str, str]] = {"fsync": "off", "full_page_writes": "off"}
 
 
 def binaries() -> Path:
@@ -56,7 +57,7 @@ def binaries() -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresServer:
-    """One server: where its data is, where it listens, and as whom it runs. `careless` trades durability for speed."""
+    """One server: where its data is, where it listens, and as whom it runs. `careless`: a power cut may lose data."""
 
     data: Path
     port: int
@@ -139,16 +140,22 @@ class PostgresServer:
 
 
 def prepare(
-    data: Path, *, port: int, superuser_password: str, owner_password: str, careless: bool = False
+    data: Path,
+    *,
+    port: int,
+    superuser_password: str,
+    owner_password: str,
+    careless: bool = False,
+    seat: Seat | None = None,
 ) -> PostgresServer:
-    """Makes the data folder ready for a start and returns the server, not yet running.
+    """Makes the data folder ready for a start and returns the server, not yet running; `seat` is chosen if not given.
 
     Initialises an empty folder; what a killed start left half done is made anew. Call `clear_away` before each start.
     Raises `Invalid` where the folder cannot be used or holds the data of another PostgreSQL version, and
     `OSError` where it cannot be written.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    seat = choose(binaries(), data)
+    seat = seat or choose(binaries(), data)
     if not (data / "PG_VERSION").exists():
         _initialise(data, seat, password=superuser_password, careless=careless)
     _check_version(data, seat)

@@ -68,8 +68,8 @@ def take_lock(var: Path) -> run_state.RunLock:
     if lock is not None:
         return lock
     state = run_state.read(var)
-    where = "is starting" if state is None else f"runs at {state.address} (pid {state.supervisor.pid})"
-    raise Conflict("already-running", f"qisai already {where} with its data in {var}")
+    where = "is starting already" if state is None else f"runs already at {state.address} (pid {state.supervisor.pid})"
+    raise Conflict("already-running", f"qisai {where}, with its data in {var}")
 
 
 def check_port(host: str, port: int, *, patience: float = 3.0) -> None:
