@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +30,16 @@ def read_draw(name: str) -> Draw:
     return parse_draw(_read_json(name))
 
 
-def print_json(value: Any) -> None:
-    """Print JSON as UTF-8 whatever the terminal's encoding is: these files have one form everywhere."""
-    text = json.dumps(value, ensure_ascii=False, indent=1)
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print a JSON object, one member a line, as UTF-8 whatever the terminal's encoding: files have one form."""
+    members = ",\n".join(f"{_compact(name)}: {_compact(member)}" for name, member in value.items())
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+    sys.stdout.buffer.write(f"{{\n{members}\n}}\n".encode())
     sys.stdout.buffer.flush()
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _read_json(name: str) -> Any:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qisai.cli.files import print_json, read_tournament
 from qisai.cli.limits import add_limits, limits_of
+from qisai.cli.refusal import report_no_legal_draw
 from qisai.cli.table import render
 
 if TYPE_CHECKING:
     from qisai.kernel.model import Draw, Tournament
 
-EXIT_NO_LEGAL_DRAW: Final = 1
 LARGE_FIELD: Final = 1000
 """Entrants from which drawing may take long enough to say so."""
 
@@ -47,8 +47,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         draw = pair_round(tournament, stage=stage, limits=limits)
     except NoLegalDraw as error:
-        print(json.dumps({"detail": error.detail, "reason": error.reason}, ensure_ascii=False), file=sys.stderr)
-        return EXIT_NO_LEGAL_DRAW
+        return report_no_legal_draw(error)
     if args.json:
         print_json(draw_to_json(draw))
     else:

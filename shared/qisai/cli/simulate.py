@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from qisai.cli.files import print_json
 from qisai.cli.progress import Progress
+from qisai.cli.refusal import report_no_legal_draw
 from qisai.errors import Invalid
 
 RATES: Final = (
@@ -43,7 +44,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Play the event; progress by round goes to standard error."""
-    from qisai.kernel.pairing import pair_round
+    from qisai.kernel.pairing import NoLegalDraw, pair_round
     from qisai.kernel.profiles import PROFILES
     from qisai.kernel.simulation import Plan, simulate
     from qisai.kernel.tournament_file import tournament_to_json
@@ -58,6 +59,11 @@ def run(args: argparse.Namespace) -> int:
         **{name: getattr(args, name) for _, name, _ in RATES},
     )
     progress = Progress()
-    tournament = simulate(plan, pair=pair_round, progress=lambda n: progress.say(f"round {n} of {args.rounds} played"))
+    try:
+        tournament = simulate(
+            plan, pair=pair_round, progress=lambda n: progress.say(f"round {n} of {args.rounds} played")
+        )
+    except NoLegalDraw as error:
+        return report_no_legal_draw(error)
     print_json(tournament_to_json(tournament))
     return 0
