@@ -34,6 +34,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "QISAI_PUBLIC_URL": "address that people type; https here makes cookies Secure",
     "QISAI_HOST": "address the gateway listens on",
     "QISAI_PORT": "port the gateway listens on",
+    "QISAI_KEEPER_HOST": "address that the keeper's health and metrics listen on",
     "QISAI_KEEPER_PORT": "port of the keeper's health and metrics",
     "QISAI_VAR": "folder for data of the embedded servers, secrets and run state of `qisai up`",
     "QISAI_LOG_FORMAT": "text or json",
@@ -205,6 +206,7 @@ class PairingSettings:
     lease_seconds: int
     max_attempts: int
     keeper_interval_ms: int
+    keeper_host: str
     keeper_port: int
     solver_memory_mb: int
 
@@ -219,6 +221,7 @@ def pairing_settings() -> PairingSettings:
         lease_seconds=number("QISAI_PAIRING_LEASE_SECONDS", default=15, least=2, most=3600),
         max_attempts=number("QISAI_PAIRING_MAX_ATTEMPTS", default=5, least=1, most=100),
         keeper_interval_ms=number("QISAI_KEEPER_INTERVAL_MS", default=500, least=20, most=60_000),
+        keeper_host=read("QISAI_KEEPER_HOST", "127.0.0.1") or "127.0.0.1",
         keeper_port=number("QISAI_KEEPER_PORT", default=8083, least=0, most=65_535),
         solver_memory_mb=number("QISAI_SOLVER_MEMORY_MB", default=2048, least=256, most=1 << 20),
     )

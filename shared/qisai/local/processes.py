@@ -190,7 +190,8 @@ def platform(installation: Installation) -> list[Process]:
     for number in range(1, installation.workers + 1):
         queues = QUEUE_SMALL if number == 1 else f"{QUEUE_SMALL},{QUEUE_LARGE}"
         found.append(_worker(installation, name=f"worker{number}", queues=queues))
-    keeper = {**_login(installation, "pairing"), "QISAI_KEEPER_PORT": str(installation.ports["keeper"])}
+    listens = {"QISAI_KEEPER_HOST": "127.0.0.1", "QISAI_KEEPER_PORT": str(installation.ports["keeper"])}
+    keeper = {**_login(installation, "pairing"), **listens}
     found.append(
         _python(installation, name="keeper", words=("-m", "services.pairing.keeper"), extra=keeper, stage=WORK_STAGE)
     )
