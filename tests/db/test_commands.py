@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,18 @@ def test_no_first_administrator_where_any_account_exists(database: Database) -> 
         connection.execute(sa.text("INSERT INTO account (login, name, is_active) VALUES ('w', 'W', false)"))
     assert make_first_administrator(database.owner_url) is None
     assert len(rows(database.owner_url, "SELECT * FROM account")) == 1
+
+
+def test_account_made_at_the_same_moment_is_waited_for(database: Database) -> None:
+    made: list[str | None] = []
+    thread = threading.Thread(target=lambda: made.append(make_first_administrator(database.owner_url)))
+    with sa.create_engine(database.owner_url, poolclass=sa.NullPool).begin() as connection:
+        connection.execute(sa.text("INSERT INTO account (login, name) VALUES ('w', 'W')"))
+        thread.start()
+        thread.join(timeout=0.5)
+        assert thread.is_alive()
+    thread.join()
+    assert made == [None]
 
 
 def test_token_is_printed_alone_and_stored_as_its_hash_only(administered: Database, qisai: Qisai) -> None:

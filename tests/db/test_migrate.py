@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy import Engine
 
 from qisai.db import migrate as module
-from qisai.db.migrate import downgrade, migrate, needed_revision, schema_is_current
+from qisai.db.migrate import MigrationReport, downgrade, migrate, needed_revision, schema_is_current
 from qisai.errors import Conflict, Invalid, QisaiError, Unavailable
 from qisai.kernel.profiles import PROFILES
 from qisai.settings import SERVICES
@@ -324,6 +324,21 @@ def test_profiles_edited_by_somebody_are_kept_and_others_follow_the_release(grou
     assert rows["chess"].data["mine"] == 1
     assert rows["weiqi"].data["board"]["en"] != "Older"
     assert rows["weiqi"].version == 2
+
+
+def test_profile_edited_while_a_migration_runs_is_kept(ground: Ground) -> None:
+    ground.migrate()
+    ground.as_superuser("UPDATE profile SET data = '{}', shipped = '{}' WHERE code = 'chess'")
+    reports: list[MigrationReport] = []
+    thread = threading.Thread(target=lambda: reports.append(ground.migrate()))
+    with opened(ground.owner_url) as administrator:
+        administrator.execute(sa.text("UPDATE profile SET data = '{\"mine\": 1}', version = 2 WHERE code = 'chess'"))
+        thread.start()
+        thread.join(timeout=0.8)
+        assert thread.is_alive()
+    thread.join()
+    assert reports[0].profiles.kept == ("chess",)
+    assert ground.as_superuser("SELECT data FROM profile WHERE code = 'chess'") == [({"mine": 1},)]
 
 
 def test_profile_rows_hold_what_the_kernel_says(engine_for: Callable[[str], Engine]) -> None:
