@@ -1,0 +1,143 @@
+"""Rows and kernel values as the JSON of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from qisai.db.rounds import ResultConflictRow, ResultLogRow
+from qisai.db.snapshot import Snapshot
+from qisai.kernel.model import Result
+from qisai.kernel.standings import Standings
+from qisai.kernel.standings_file import arithmetic_to_json, standings_to_json
+from qisai.kernel.tie_breaks.points import POINTS
+from services.results.queries.rounds import RoundView
+
+Json = dict[str, Any]
+
+
+def moment(value: datetime | None) -> str | None:
+    """RFC 3339 in UTC."""
+    return None if value is None else value.isoformat().replace("+00:00", "Z")
+
+
+def entrant(row: Any) -> Json:
+    """Who has a bye: from rows of entrant_id, number, name, club."""
+    return {"entrant_id": row.entrant_id, "number": row.number, "name": row.name, "club": row.club}
+
+
+def byes(rows: Iterable[Any]) -> list[Json]:
+    """Everybody without a board in a round, with the kind of bye."""
+    return [{**entrant(row), "kind": row.place.value} for row in rows]
+
+
+def round_(view: RoundView) -> Json:
+    """One round."""
+    return {
+        "number": view.number,
+        "state": view.state.value,
+        "version": view.version,
+        "published_at": moment(view.published_at),
+        "published_by": view.published_by,
+        "closed_at": moment(view.closed_at),
+        "closed_by": view.closed_by,
+        "boards": view.boards,
+        "reported": view.reported,
+        "byes": byes(view.byes),
+    }
+
+
+def board(row: Any) -> Json:
+    """One board; first and second as drawn, `result` of the sides as played when `swapped`."""
+    return {
+        "id": row.id,
+        "event_id": row.event_id,
+        "round": row.round_no,
+        "number": row.number,
+        **{
+            side: {
+                "entrant_id": getattr(row, f"{side}_id"),
+                "number": getattr(row, f"{side}_number"),
+                "name": getattr(row, f"{side}_name"),
+                "club": getattr(row, f"{side}_club"),
+            }
+            for side in ("first", "second")
+        },
+        **value_of(row),
+        "version": row.version,
+        "updated_at": moment(row.updated_at),
+        "updated_by": row.updated_by,
+    }
+
+
+def value_of(row: Any) -> Json:
+    """What a referee writes on a board."""
+    return board_value(result=row.result, swapped=row.swapped, note=row.note)
+
+
+def board_value(*, result: Result | None, swapped: bool, note: str) -> Json:
+    """As it stands in the result log."""
+    return {"result": None if result is None else result.value, "swapped": swapped, "note": note}
+
+
+def log_entry(row: ResultLogRow) -> Json:
+    """One change of a board."""
+    return {
+        "version": row.version,
+        "old": row.old,
+        "new": row.new,
+        "at": moment(row.at),
+        "actor": row.actor_name,
+        "device": row.device,
+        "reason": row.reason,
+    }
+
+
+def conflict_entry(row: ResultConflictRow) -> Json:
+    """One refused write of a board."""
+    return {
+        "seen_version": row.seen_version,
+        "present_version": row.present_version,
+        "wanted": row.wanted,
+        "present": row.present,
+        "at": moment(row.at),
+        "actor": row.actor_name,
+        "device": row.device,
+    }
+
+
+def page(items: list[Json], *, after: str | None = None) -> Json:
+    """A list with the cursor of what follows."""
+    return {"items": items, "next": after}
+
+
+def standings(table: Standings, snapshot: Snapshot) -> Json:
+    """The table with names. `criteria` in order; `scale`: units per point in which a value is exact."""
+    entrants = {entrant.number: entrant for entrant in snapshot.tournament.entrants}
+    whole = standings_to_json(table)
+    return {
+        "after": table.after,
+        "criteria": [{"code": code, "scale": int(table.scale(code))} for code in table.tie_breaks],
+        "rows": [
+            {
+                **row,
+                "entrant_id": snapshot.entrant_ids[row["number"]],
+                "name": entrants[row["number"]].name,
+                "club": entrants[row["number"]].club,
+            }
+            for row in whole["rows"]
+        ],
+    }
+
+
+def arithmetic(table: Standings, number: int) -> Json:
+    """What was added up for one entrant: points first, then every criterion in force. Raises `NotFound`."""
+    return {
+        "after": table.after,
+        "number": number,
+        "criteria": [
+            {"code": code, "terms": arithmetic_to_json(table.arithmetic(number, code), table.scale(code))}
+            for code in (POINTS.code, *table.tie_breaks)
+        ],
+    }

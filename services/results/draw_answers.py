@@ -1,0 +1,90 @@
+"""Draws and jobs as the JSON of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from qisai.db.jobs import JobState
+from qisai.db.rounds import DrawRow, DrawState
+from services.results.answers import Json, entrant, moment
+from services.results.queries.draws import Today
+
+
+def summary(row: Any, pairing_no_now: int) -> Json:
+    """One draw without its boards. `stale`: pairing's input changed since; it cannot be published."""
+    return {
+        "number": row.number,
+        "state": row.state.value,
+        "source": row.source.value,
+        "stale": row.state is DrawState.DRAFT and row.pairing_no != pairing_no_now,
+        "needs_acceptance": row.needs_acceptance and row.accepted_at is None,
+        "accepted_at": moment(row.accepted_at),
+        "accepted_by": row.accepted_by,
+        "version": row.version,
+        "created_at": moment(row.created_at),
+    }
+
+
+def whole(row: DrawRow, *, names: Mapping[int, Any], today: Today) -> Json:
+    """One draw with boards and names, the bye, its cost, its document, and what of it breaks the rules today."""
+    document = row.document
+    bye = document.get("bye")
+    return {
+        **summary(row, today.pairing_no),
+        "round": row.round_no,
+        "boards": [
+            {"number": board["board"], **{side: _who(board[side], names) for side in ("first", "second")}}
+            for board in document["boards"]
+        ],
+        "bye": None if bye is None else _who(bye, names),
+        "cost": document.get("cost", {}),
+        "violations": [
+            {"breach": v.breach.value, "detail": v.detail, "entrants": list(v.entrants), "board": v.board}
+            for v in today.violations
+        ],
+        "document": document,
+    }
+
+
+def _who(number: int, names: Mapping[int, Any]) -> Json:
+    row = names.get(number)
+    return {"entrant_id": None, "number": number, "name": "", "club": ""} if row is None else entrant(row)
+
+
+def job(row: Any) -> Json:
+    """One pairing job. `waiting` says why a queued job is not running yet."""
+    return {
+        "id": row.id,
+        "event_id": row.event_id,
+        "round_no": row.round_no,
+        "state": row.state.value,
+        "queue": row.queue,
+        "size": row.size,
+        "limits": row.limits,
+        "requested_at": moment(row.requested_at),
+        "requested_by": row.requested_by,
+        "started_at": moment(row.started_at),
+        "finished_at": moment(row.finished_at),
+        "attempts": row.attempts,
+        "restarts": row.restarts,
+        "worker": row.worker,
+        "progress": row.progress,
+        "outcome": row.outcome,
+        "draw": None if row.draw_number is None else {"number": row.draw_number},
+        "waiting": _waiting(row),
+        "version": row.version,
+    }
+
+
+def _waiting(row: Any) -> Json | None:
+    """The message is only a nudge: without one the keeper finds the job, so waiting for the queue is no fault."""
+    if row.state is not JobState.QUEUED:
+        return None
+    if row.waited is None:
+        return {"reason": "not-due", "detail": "Tried before and waits a little.", "due_at": moment(row.due_at)}
+    return {
+        "reason": "waiting-for-a-worker",
+        "detail": "Waiting for the queue.",
+        "seconds": round(float(row.waited), 1),
+    }

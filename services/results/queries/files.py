@@ -1,0 +1,34 @@
+"""An event as the file `qisai.tournament/1`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.events import EventRow
+from qisai.db.snapshot import read_tournament
+from qisai.kernel.tournament_file import tournament_to_json
+
+
+def owner_of(session: Session, event_id: int) -> int | None:
+    """Account that created the event."""
+    return session.execute(sa.select(EventRow.created_by).where(EventRow.id == event_id)).scalar_one_or_none()
+
+
+def tournament_file(session: Session, event_id: int, *, with_private: bool) -> dict[str, Any]:
+    """The event's published rounds, field and regulations; `with_private` adds forbidden pairs and the next round.
+
+    Only the whole file pairs like the event itself; the public one gives the same standings. After the last planned
+    round there is no next one.
+    """
+    snapshot = read_tournament(session, event_id, with_next=with_private)
+    tournament = snapshot.tournament
+    planned = tournament.regulations.rounds
+    if not with_private:
+        tournament = replace(tournament, forbidden_pairs=(), next=None)
+    elif planned is not None and len(tournament.rounds) >= planned:
+        tournament = replace(tournament, next=None)
+    return tournament_to_json(tournament)

@@ -1,0 +1,62 @@
+"""Pairing jobs as people ask for them: the job table is the record, whatever Redis says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.jobs import JobRow, JobState
+from qisai.db.rounds import DrawRow
+from qisai.errors import NotFound
+
+
+def event_of_job(session: Session, values: Mapping[str, Any]) -> int:
+    """The event of the job in a path, for its rights. Raises `NotFound`."""
+    job_id = int(values["job_id"])
+    found = None
+    if job_id < 1 << 63:
+        found = session.execute(sa.select(JobRow.event_id).where(JobRow.id == job_id)).scalar_one_or_none()
+    if found is None:
+        raise NotFound("job-not-found", f"There is no job {job_id}.")
+    return found
+
+
+def job(session: Session, job_id: int) -> Any:
+    """One job with the number of its draw and for how long it has waited. Raises `NotFound`."""
+    row = session.execute(_query().where(JobRow.id == job_id)).one_or_none()
+    if row is None:
+        raise NotFound("job-not-found", f"There is no job {job_id}.")
+    return row
+
+
+def jobs(
+    session: Session,
+    *,
+    state: JobState | None = None,
+    event_id: int | None = None,
+    before_id: int | None = None,
+    limit: int = 50,
+) -> Sequence[Any]:
+    """Jobs, latest first."""
+    query = _query().order_by(JobRow.id.desc()).limit(limit)
+    if state is not None:
+        query = query.where(JobRow.state == state)
+    if event_id is not None:
+        query = query.where(JobRow.event_id == event_id)
+    if before_id is not None:
+        query = query.where(JobRow.id < before_id)
+    return session.execute(query).all()
+
+
+def _query() -> Any:
+    j = JobRow
+    asked = (j.id, j.event_id, j.round_no, j.state, j.queue, j.size, j.limits, j.requested_at, j.requested_by)
+    went = (j.sends, j.attempts, j.restarts, j.worker, j.started_at, j.finished_at, j.progress, j.outcome, j.version)
+    seconds = sa.func.extract("epoch", sa.func.clock_timestamp() - j.due_at)
+    waits = sa.case((sa.and_(j.state == JobState.QUEUED, j.due_at <= sa.func.clock_timestamp()), seconds))
+    return sa.select(
+        *asked, *went, j.request_id, j.sent_at, j.due_at, waits.label("waited"), DrawRow.number.label("draw_number")
+    ).outerjoin(DrawRow, DrawRow.id == j.draw_id)

@@ -1,0 +1,83 @@
+"""What ops see, from the tables alone: queue, workers, breakers, alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.jobs import BreakerRow, JobRow, JobState, WorkerRow
+from qisai.db.records import AlertRow
+
+HISTORY_MINUTES: Final = 60
+
+_HISTORY: Final = sa.text(
+    """
+    SELECT minute,
+           count(*) FILTER (WHERE j.finished_at >= minute AND j.state IN ('succeeded', 'degraded')) AS finished,
+           count(*) FILTER (WHERE j.finished_at >= minute AND j.state = 'failed') AS failed,
+           count(*) FILTER (WHERE j.due_at < minute + interval '1 minute'
+             AND coalesce(j.started_at, j.finished_at, 'infinity') >= minute + interval '1 minute') AS waiting
+    FROM generate_series(date_trunc('minute', now()) - make_interval(mins => :minutes - 1),
+                         date_trunc('minute', now()), interval '1 minute') AS minute
+    LEFT JOIN pairing_job j ON j.requested_at < minute + interval '1 minute'
+         AND (j.finished_at IS NULL OR j.finished_at >= minute)
+         AND (j.finished_at IS NULL OR j.finished_at < minute + interval '1 minute'
+              OR coalesce(j.started_at, j.finished_at) >= minute + interval '1 minute')
+    GROUP BY minute ORDER BY minute
+    """
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """The queue now. `depth`: jobs that wait for a worker and are due."""
+
+    depth: int
+    oldest_due_seconds: float | None
+    by_state: dict[str, int]
+    history: Sequence[Any]
+    """Rows of minute, finished, failed, waiting (at its end), oldest first."""
+
+
+def queue(session: Session) -> Queue:
+    """Depth, age of the oldest due job, jobs by state, and the last hour by minutes."""
+    j = JobRow
+    by_state = dict.fromkeys((state.value for state in JobState), 0)
+    for state, count in session.execute(sa.select(j.state, sa.func.count()).group_by(j.state)):
+        by_state[state.value] = count
+    clock = sa.func.clock_timestamp()
+    due = session.execute(
+        sa.select(
+            sa.func.count().label("depth"), sa.func.extract("epoch", clock - sa.func.min(j.due_at)).label("age")
+        ).where(j.state == JobState.QUEUED, j.due_at <= clock)
+    ).one()
+    history = session.execute(_HISTORY, {"minutes": HISTORY_MINUTES}).all()
+    oldest = None if due.age is None else float(due.age)
+    return Queue(depth=due.depth, oldest_due_seconds=oldest, by_state=by_state, history=history)
+
+
+def workers(session: Session) -> Sequence[Any]:
+    """Workers by name, with the seconds since each was seen."""
+    w = WorkerRow
+    age = sa.func.extract("epoch", sa.func.clock_timestamp() - w.seen_at).label("age")
+    columns = (w.name, w.host, w.pid, w.release, w.algorithms, w.queues, w.started_at, w.seen_at, w.job_id)
+    return session.execute(sa.select(*columns, age).order_by(w.name)).all()
+
+
+def breakers(session: Session) -> Sequence[BreakerRow]:
+    """Breakers of all events that ever had a timeout."""
+    return session.scalars(sa.select(BreakerRow).order_by(BreakerRow.event_id)).all()
+
+
+def alerts(session: Session, *, only_open: bool, before_id: int | None, limit: int) -> Sequence[AlertRow]:
+    """Alerts, latest first; `only_open`: those whose cause is not gone."""
+    query = sa.select(AlertRow).order_by(AlertRow.id.desc()).limit(limit)
+    if only_open:
+        query = query.where(AlertRow.cleared_at.is_(None))
+    if before_id is not None:
+        query = query.where(AlertRow.id < before_id)
+    return session.scalars(query).all()

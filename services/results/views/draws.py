@@ -1,0 +1,97 @@
+"""Draws of a round: ask for one, read, accept, publish."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+from flask_openapi3 import APIBlueprint, Tag
+from sqlalchemy.orm import Session
+
+from qisai.web.idempotency import once
+from qisai.web.identity import current_caller
+from qisai.web.requests import Answer, version_seen, version_tag
+from qisai.web.rights import Right, requires
+from services.results import answers, draw_answers
+from services.results.operations import draw_requests
+from services.results.operations import draws as operations
+from services.results.process import here
+from services.results.queries import draws as queries
+from services.results.queries import jobs as jobs_queries
+from services.results.queries import rounds as rounds_queries
+from services.results.schemas import DrawPath, DrawRequest, RoundPath
+
+api = APIBlueprint("draws", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="draws")])
+
+
+@api.post("/events/<int:event_id>/rounds/<int:round_no>/draws")
+@requires(Right.PAIR)
+def ask(path: RoundPath, body: DrawRequest) -> Response:
+    """Asks for a draw of the round; the answer is the job, also where one is under way already."""
+    caller = current_caller()
+    with here().database.transaction() as session:
+        return once(session, caller, lambda: _ask(session, path, body)).response()
+
+
+@api.get("/events/<int:event_id>/rounds/<int:round_no>/draws")
+@requires(Right.PAIR)
+def list_draws(path: RoundPath) -> Response:
+    """All draws of the round, latest first."""
+    with here().database.transaction() as session:
+        rows = queries.draws_of_round(session, path.event_id, round_no=path.round_no)
+    return Answer(body=answers.page([draw_answers.summary(row, row.pairing_no_now) for row in rows])).response()
+
+
+@api.get("/events/<int:event_id>/rounds/<int:round_no>/draws/<int:draw_no>")
+@requires(Right.PAIR)
+def get_draw(path: DrawPath) -> Response:
+    """One draw with names, its whole cost, and what of it breaks the rules today."""
+    with here().database.snapshot() as session:
+        return _draw_answer(session, path)
+
+
+@api.post("/events/<int:event_id>/rounds/<int:round_no>/draws/<int:draw_no>/accept")
+@requires(Right.PAIR)
+def accept(path: DrawPath) -> Response:
+    """Says that a draw that is not the best was read and is wanted."""
+    target = {"event_id": path.event_id, "round_no": path.round_no, "number": path.draw_no}
+    with here().database.transaction() as session:
+        operations.accept_draw(session, current_caller().actor, **target, seen_version=version_seen())
+        return _draw_answer(session, path)
+
+
+@api.post("/events/<int:event_id>/rounds/<int:round_no>/draws/<int:draw_no>/publish")
+@requires(Right.PAIR)
+def publish(path: DrawPath) -> Response:
+    """Makes the draw the round. The answer is the round."""
+    target = {"event_id": path.event_id, "round_no": path.round_no, "number": path.draw_no}
+    with here().database.transaction() as session:
+        operations.publish_draw(session, current_caller().actor, **target, seen_version=version_seen())
+        view = rounds_queries.round_or_pending(session, path.event_id, number=path.round_no)
+    return Answer(body=answers.round_(view), headers=version_tag(view.version)).response()
+
+
+def _ask(session: Session, path: RoundPath, body: DrawRequest) -> Answer:
+    process = here()
+    job_id = draw_requests.request_draw(
+        session,
+        current_caller().actor,
+        process.celery,
+        event_id=path.event_id,
+        round_no=path.round_no,
+        limits=draw_requests.Limits(**body.limits.model_dump()),
+        default_deadline_ms=process.deadline_ms,
+    )
+    job = jobs_queries.job(session, job_id)
+    headers = {"Location": f"/api/v1/jobs/{job_id}", "Retry-After": "1"}
+    return Answer(body=draw_answers.job(job), status=202, headers=headers)
+
+
+def _draw_answer(session: Session, path: DrawPath) -> Response:
+    row = queries.draw(session, path.event_id, round_no=path.round_no, number=path.draw_no)
+    body: dict[str, Any] = draw_answers.whole(
+        row,
+        names=queries.names_by_number(session, path.event_id),
+        today=queries.state_today(session, row),
+    )
+    return Answer(body=body, headers=version_tag(row.version)).response()

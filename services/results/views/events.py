@@ -1,0 +1,72 @@
+"""Starting, finishing and reopening an event, and its feed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+from flask_openapi3 import APIBlueprint, Tag
+
+from qisai.db.events import EventRow
+from qisai.ledger import feed
+from qisai.web.identity import current_caller
+from qisai.web.requests import Answer, version_seen, version_tag
+from qisai.web.rights import Right, requires
+from services.results import answers
+from services.results.operations import events as operations
+from services.results.process import here
+from services.results.schemas import EventPath, FeedQuery, Reason
+
+api = APIBlueprint("event-states", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="events")])
+
+
+@api.post("/events/<int:event_id>/start")
+@requires(Right.RUN_EVENT)
+def start(path: EventPath) -> Response:
+    """closed → running."""
+    with here().database.transaction() as session:
+        target = {"event_id": path.event_id, "seen_version": version_seen()}
+        return _answer(operations.start_event(session, current_caller().actor, **target))
+
+
+@api.post("/events/<int:event_id>/finish")
+@requires(Right.RUN_EVENT)
+def finish(path: EventPath) -> Response:
+    """running → finished; never by itself."""
+    with here().database.transaction() as session:
+        target = {"event_id": path.event_id, "seen_version": version_seen()}
+        return _answer(operations.finish_event(session, current_caller().actor, **target))
+
+
+@api.post("/events/<int:event_id>/reopen")
+@requires(Right.RUN_EVENT)
+def reopen(path: EventPath, body: Reason) -> Response:
+    """finished → running."""
+    with here().database.transaction() as session:
+        target = {"event_id": path.event_id, "seen_version": version_seen()}
+        return _answer(operations.reopen_event(session, current_caller().actor, **target, reason=body.reason))
+
+
+@api.get("/events/<int:event_id>/feed")
+@requires(Right.READ_EVENT)
+def get_feed(path: EventPath, query: FeedQuery) -> Response:
+    """Changes of the event behind a feed number, oldest first, without gaps."""
+    with here().database.transaction() as session:
+        numbers = feed.numbers(session, path.event_id)
+        rows = feed.entries_after(session, path.event_id, feed_no=query.after, limit=query.limit)
+        items: list[dict[str, Any]] = [
+            {"feed_no": row.feed_no, "kind": row.kind, "data": row.data, "at": answers.moment(row.at)} for row in rows
+        ]
+    following = str(items[-1]["feed_no"]) if len(items) == query.limit else None
+    return Answer(body={**answers.page(items, after=following), "feed_no": numbers.feed_no}).response()
+
+
+def _answer(event: EventRow) -> Response:
+    body = {
+        "id": event.id,
+        "name": event.name,
+        "state": event.state.value,
+        "version": event.version,
+        "frozen_at": answers.moment(event.frozen_at),
+    }
+    return Answer(body=body, headers=version_tag(event.version)).response()

@@ -1,0 +1,157 @@
+"""What ops see and may do: the queue, jobs, workers, breakers, alerts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+from flask_openapi3 import APIBlueprint, Tag
+
+from qisai.db.jobs import BreakerRow
+from qisai.db.records import AlertRow
+from qisai.web.identity import current_caller
+from qisai.web.requests import Answer, encode_cursor
+from qisai.web.rights import Right, requires
+from services.results import answers, draw_answers
+from services.results.answers import moment
+from services.results.cursors import id_before
+from services.results.operations import operating as operations
+from services.results.process import here
+from services.results.queries import jobs as jobs_queries
+from services.results.queries import operating as queries
+from services.results.schemas import AlertPath, AlertsQuery, EventPath, JobsQuery
+
+api = APIBlueprint("operating", __name__, url_prefix="/api/v1/ops", abp_tags=[Tag(name="ops")])
+_RECENT = 20
+
+
+@api.get("/queue")
+@requires(Right.OPERATE)
+def get_queue() -> Response:
+    """Depth, age of the oldest due job, jobs by state, the latest jobs, the last hour by minutes."""
+    with here().database.snapshot() as session:
+        found = queries.queue(session)
+        recent = [draw_answers.job(row) for row in jobs_queries.jobs(session, limit=_RECENT)]
+    history = [
+        {"minute": moment(row.minute), "finished": row.finished, "failed": row.failed, "waiting": row.waiting}
+        for row in found.history
+    ]
+    body = {
+        "depth": found.depth,
+        "oldest_due_seconds": found.oldest_due_seconds,
+        "by_state": found.by_state,
+        "recent": recent,
+        "history": history,
+    }
+    return Answer(body=body).response()
+
+
+@api.get("/jobs")
+@requires(Right.OPERATE)
+def list_jobs(query: JobsQuery) -> Response:
+    """Jobs, latest first."""
+    with here().database.transaction() as session:
+        rows = jobs_queries.jobs(
+            session,
+            state=query.state,
+            event_id=query.event_id,
+            before_id=id_before(query.cursor),
+            limit=query.limit + 1,
+        )
+    return _page([draw_answers.job(row) for row in rows], limit=query.limit)
+
+
+@api.get("/workers")
+@requires(Right.OPERATE)
+def list_workers() -> Response:
+    """Pairing workers and when each was last seen."""
+    with here().database.transaction() as session:
+        rows = queries.workers(session)
+    items = [
+        {
+            "name": row.name,
+            "host": row.host,
+            "pid": row.pid,
+            "release": row.release,
+            "algorithms": row.algorithms,
+            "queues": row.queues,
+            "started_at": moment(row.started_at),
+            "seen_at": moment(row.seen_at),
+            "seen_seconds_ago": round(float(row.age), 1),
+            "job_id": row.job_id,
+        }
+        for row in rows
+    ]
+    return Answer(body=answers.page(items)).response()
+
+
+@api.get("/breakers")
+@requires(Right.OPERATE)
+def list_breakers() -> Response:
+    """Circuit breakers by event."""
+    with here().database.transaction() as session:
+        items = [_breaker(row) for row in queries.breakers(session)]
+    return Answer(body=answers.page(items)).response()
+
+
+@api.post("/breakers/<int:event_id>/reset")
+@requires(Right.OPERATE)
+def reset_breaker(path: EventPath) -> Response:
+    """Closes an event's breaker."""
+    with here().database.transaction() as session:
+        row = operations.reset_breaker(session, current_caller().actor, event_id=path.event_id)
+        return Answer(body=_breaker(row)).response()
+
+
+@api.get("/alerts")
+@requires(Right.OPERATE)
+def list_alerts(query: AlertsQuery) -> Response:
+    """Alerts, latest first."""
+    with here().database.transaction() as session:
+        rows = queries.alerts(session, only_open=query.open, before_id=id_before(query.cursor), limit=query.limit + 1)
+        items = [_alert(row) for row in rows]
+    return _page(items, limit=query.limit)
+
+
+@api.post("/alerts/<int:alert_id>/acknowledge")
+@requires(Right.OPERATE)
+def acknowledge_alert(path: AlertPath) -> Response:
+    """Notes who has seen an alert; who was first stays."""
+    with here().database.transaction() as session:
+        row = operations.acknowledge(session, current_caller().actor, alert_id=path.alert_id)
+        return Answer(body=_alert(row)).response()
+
+
+def _page(items: list[dict[str, Any]], *, limit: int) -> Response:
+    shown = items[:limit]
+    following = encode_cursor([shown[-1]["id"]]) if len(items) > limit else None
+    return Answer(body=answers.page(shown, after=following)).response()
+
+
+def _breaker(row: BreakerRow) -> dict[str, Any]:
+    return {
+        "event_id": row.event_id,
+        "state": row.state.value,
+        "timeouts": row.timeouts,
+        "opened_at": moment(row.opened_at),
+        "trial_job_id": row.trial_job_id,
+        "version": row.version,
+        "updated_at": moment(row.updated_at),
+    }
+
+
+def _alert(row: AlertRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "key": row.key,
+        "severity": row.severity.value,
+        "event_id": row.event_id,
+        "detail": row.detail,
+        "raised_at": moment(row.raised_at),
+        "seen_at": moment(row.seen_at),
+        "times": row.times,
+        "acknowledged_at": moment(row.acknowledged_at),
+        "acknowledged_by": row.acknowledged_by,
+        "cleared_at": moment(row.cleared_at),
+    }
