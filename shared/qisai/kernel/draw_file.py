@@ -29,7 +29,8 @@ def parse_draw(obj: Any) -> Draw:
     reader = JsonReader()
     given = reader.object(obj, "", names=_DRAW)
     if given.get("format") != FORMAT:
-        reader.fail("/format", f"must be {FORMAT!r}", "format")
+        if isinstance(obj, dict):
+            reader.fail("/format", f"must be {FORMAT!r}", "format")
         reader.finish("invalid-draw", "This is not a draw file")
     for name in ("round", "boards"):
         if name not in given:

@@ -58,7 +58,8 @@ def parse_tournament(obj: Any, *, profiles: Mapping[str, Profile] = PROFILES) ->
     reader = JsonReader()
     given = reader.object(obj, "", names=_TOURNAMENT)
     if given.get("format") != FORMAT:
-        reader.fail("/format", f"must be {FORMAT!r}", "format")
+        if isinstance(obj, dict):
+            reader.fail("/format", f"must be {FORMAT!r}", "format")
         reader.finish("invalid-tournament", "This is not a tournament file")
     algorithm = reader.text(given.get("algorithm", ALGORITHM), "/algorithm", maximum=40)
     regulations = read_regulations(reader, given.get("regulations", {}), "/regulations", profiles=profiles)
