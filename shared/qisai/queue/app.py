@@ -14,8 +14,9 @@ from qisai.queue.names import QUEUE_SMALL
 def make_celery(redis_url: str, *, prefix: str, for_worker: bool) -> Celery:
     """A configured application. `prefix` keeps installations on one server apart."""
     app = Celery("qisai", broker=redis_url, set_as_current=for_worker)
-    # A publisher gives up within about a second; a worker's blocking read must outlast the time between messages.
-    sending = {"max_retries": 1, "socket_timeout": 2, "socket_connect_timeout": 1}
+    # A publisher gives up at once where nobody listens (kombu would wait 2 s before its second try) and within about a
+    # second where nobody answers; a worker's blocking read must outlast the time between messages.
+    sending = {"max_retries": 1, "interval_start": 0, "socket_timeout": 1, "socket_connect_timeout": 0.5}
     working = {"socket_timeout": 5, "socket_connect_timeout": 5, "socket_keepalive": True, "health_check_interval": 10}
     app.conf.update(
         task_ignore_result=True,
