@@ -120,23 +120,23 @@ def _why_away(tournament: Tournament, number: int) -> str:
 
 def _rematches(tournament: Tournament, draw: Draw) -> Iterator[Violation]:
     """No two meet twice. A game that was not played is a meeting only where the event lets forfeits count."""
-    opponent: dict[int, int] = {}
-    board_of: dict[int, int] = {}
-    for drawn in draw.boards:
-        opponent[drawn.first], opponent[drawn.second] = drawn.second, drawn.first
-        board_of[drawn.first] = drawn.board
+    drawn = {_in_order(board.first, board.second): board.board for board in draw.boards}
     counts = tournament.regulations.forfeit_counts_as_met
     for round_ in tournament.rounds:
         for board in round_.boards:
-            a, b = board.first, board.second
-            if opponent.get(a) == b and is_meeting(board.result, forfeit_counts_as_met=counts):
+            pair = _in_order(board.first, board.second)
+            if pair in drawn and is_meeting(board.result, forfeit_counts_as_met=counts):
                 yield Violation(
                     breach=Breach.REMATCH,
-                    entrants=(min(a, b), max(a, b)),
-                    board=board_of.get(a, board_of.get(b)),
-                    detail=f"entrants {min(a, b)} and {max(a, b)} met in round {round_.number}",
+                    entrants=pair,
+                    board=drawn[pair],
+                    detail=f"entrants {pair[0]} and {pair[1]} met in round {round_.number}",
                     context={"round": round_.number},
                 )
+
+
+def _in_order(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)
 
 
 def _forbidden(tournament: Tournament, draw: Draw) -> Iterator[Violation]:
