@@ -1,0 +1,93 @@
+"""The worker's Celery application: `celery -A services.pairing.app worker -Q pairing.small,pairing.large`."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from celery.signals import setup_logging, worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown
+
+from qisai import settings, telemetry
+from qisai.db.session import Database
+from qisai.queue.app import make_celery
+from services.pairing.heartbeat import Heartbeat
+from services.pairing.operations import Terms
+from services.pairing.solving import Solver
+
+SETTINGS = settings.pairing_settings()
+app = make_celery(SETTINGS.redis_url, prefix=SETTINGS.redis_prefix, for_worker=True)
+app.conf.update(
+    imports=["services.pairing.tasks"],
+    # The second wall, further out than any deadline of a solver (which is enforced on the child process).
+    task_soft_time_limit=3_900,
+    task_time_limit=4_000,
+    worker_proc_alive_timeout=30,
+)
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What one pool process works with."""
+
+    database: Database
+    solver: Solver
+    terms: Terms
+
+
+@cache
+def bench() -> Bench:
+    """The database, the warm solver and the terms of this pool process, made after the fork."""
+    return Bench(
+        database=Database(SETTINGS.database_url, application="worker", pool_size=2),
+        solver=Solver(memory_bytes=SETTINGS.solver_memory_mb << 20),
+        terms=Terms(
+            worker=f"{socket.gethostname()}:{os.getppid()}:{os.getpid()}",
+            lease_seconds=SETTINGS.lease_seconds,
+            max_attempts=SETTINGS.max_attempts,
+            deadline_ms=SETTINGS.deadline_ms,
+        ),
+    )
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]
+def _logging(**_kwargs: Any) -> None:
+    telemetry.set_up_logging("worker")
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def _pool_process(**_kwargs: Any) -> None:
+    """A pool process dies with its worker, and starts its solver ahead of the first job."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    bench.cache_clear()
+    bench().solver.start()
+
+
+@worker_process_shutdown.connect  # type: ignore[untyped-decorator]
+def _pool_process_ends(**_kwargs: Any) -> None:
+    bench().solver.kill()
+    bench().database.close()
+
+
+_heartbeats: list[Heartbeat] = []
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def _ready(sender: Any = None, **_kwargs: Any) -> None:
+    queues = sorted(queue.name for queue in sender.task_consumer.queues) if sender is not None else []
+    heartbeat = Heartbeat(SETTINGS.database_url, queues=queues)
+    _heartbeats.append(heartbeat)
+    heartbeat.start()
+
+
+@worker_shutdown.connect  # type: ignore[untyped-decorator]
+def _shutdown(**_kwargs: Any) -> None:
+    for heartbeat in _heartbeats:
+        heartbeat.stop()

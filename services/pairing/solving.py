@@ -1,0 +1,203 @@
+"""The worker's side of the solver process: one request, a stream of better draws, a deadline enforced from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import structlog
+
+from services.pairing.solver import MEMORY_VARIABLE, PARENT_VARIABLE
+
+log = structlog.get_logger()
+
+SOLVER_COMMAND: Final[Sequence[str]] = (sys.executable, "-m", "services.pairing.solver")
+_LONGEST_LINE: Final = 64 << 20
+
+
+class End(StrEnum):
+    """How a run of the solver ended."""
+
+    DONE = "done"
+    NO_LEGAL_DRAW = "no_legal_draw"
+    BAD_INPUT = "bad_input"
+    DEADLINE = "deadline"
+    CRASHED = "crashed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawFound:
+    """A complete draw (`qisai.draw/1` as JSON), better than the ones before it; not yet checked."""
+
+    document: Mapping[str, Any]
+    elapsed_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """Time to renew the lease and to look whether the job is still wanted."""
+
+    elapsed_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The run is over. `detail` carries the solver's words and data for `no_legal_draw` and `bad_input`."""
+
+    end: End
+    elapsed_ms: int
+    detail: Mapping[str, Any]
+
+
+Message = DrawFound | Tick | Ended
+
+
+class Solver:
+    """A warm solver process; started at first need, replaced after a kill or a crash."""
+
+    def __init__(self, *, memory_bytes: int, command: Sequence[str] = SOLVER_COMMAND) -> None:
+        self._memory_bytes = memory_bytes
+        self._command = list(command)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = b""
+
+    def start(self) -> int:
+        """Starts the process unless it runs, and returns its pid."""
+        if self._process is None or self._process.poll() is not None:
+            self.kill()
+            environment = {
+                "PATH": os.environ.get("PATH", ""),
+                "PYTHONHASHSEED": "0",
+                "PYTHONIOENCODING": "utf-8",
+                "OMP_NUM_THREADS": "1",
+                "OPENBLAS_NUM_THREADS": "1",
+                "RAYON_NUM_THREADS": "1",
+                PARENT_VARIABLE: str(os.getpid()),
+                MEMORY_VARIABLE: str(self._memory_bytes),
+            }
+            # A plain subprocess in its own group: Celery's pool children may not use multiprocessing.
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+                bufsize=0,
+            )
+            self._buffer = b""
+        return self._process.pid
+
+    def kill(self) -> None:
+        """Ends the process and everything it started, at once."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.poll() is None:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                log.info("solver.already_gone", pid=process.pid)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def run(self, request: Mapping[str, Any], *, deadline_ms: int, tick_ms: int) -> Iterator[Message]:
+        """Sends one request and yields what comes back, a `Tick` every `tick_ms`, and exactly one `Ended`, last.
+
+        Past the deadline, counted from here, the process is killed. Closing the iterator early kills it too, so a
+        later answer to this request can never be taken for an answer to the next.
+        """
+        began = time.monotonic()
+        finished = False
+
+        def elapsed() -> int:
+            return int((time.monotonic() - began) * 1000)
+
+        try:
+            self.start()
+            if not self._send(request):
+                yield Ended(end=End.CRASHED, elapsed_ms=elapsed(), detail={"reason": "the solver took no request"})
+                return
+            next_tick = tick_ms
+            while True:
+                wait_ms = min(deadline_ms, next_tick) - elapsed()
+                line = self._read_line(max(wait_ms, 0) / 1000)
+                if line == b"":
+                    yield Ended(end=End.CRASHED, elapsed_ms=elapsed(), detail={"reason": self._exit_reason()})
+                    return
+                if line is not None:
+                    message = self._understand(line, job=request["job"], elapsed_ms=elapsed())
+                    finished = isinstance(message, Ended) and message.end is not End.CRASHED
+                    yield message
+                    if isinstance(message, Ended):
+                        return
+                if elapsed() >= deadline_ms:
+                    yield Ended(end=End.DEADLINE, elapsed_ms=elapsed(), detail={"deadline_ms": deadline_ms})
+                    return
+                if elapsed() >= next_tick:
+                    next_tick = elapsed() + tick_ms
+                    yield Tick(elapsed_ms=elapsed())
+        finally:
+            if not finished:
+                self.kill()
+
+    def _send(self, request: Mapping[str, Any]) -> bool:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        data = memoryview(json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        try:
+            while data:
+                written = self._process.stdin.write(data)
+                data = data[written or 0 :]
+        except BrokenPipeError:
+            return False
+        return True
+
+    def _read_line(self, seconds: float) -> bytes | None:
+        """A line, `b""` where the process closed its output, None when nothing whole came in time."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        limit = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._buffer:
+                if not selector.select(max(limit - time.monotonic(), 0)):
+                    return None
+                chunk = os.read(self._process.stdout.fileno(), 1 << 16)
+                if not chunk or len(self._buffer) > _LONGEST_LINE:
+                    return b""
+                self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _understand(self, line: bytes, *, job: int, elapsed_ms: int) -> Message:
+        try:
+            answer = json.loads(line)
+            kind = answer["type"]
+            if answer["job"] != job:
+                raise ValueError(f"an answer to job {answer['job']}")
+        except (ValueError, KeyError, TypeError) as error:
+            return Ended(end=End.CRASHED, elapsed_ms=elapsed_ms, detail={"reason": f"not understood: {error}"})
+        if kind == "draw":
+            return DrawFound(document=answer["draw"], elapsed_ms=elapsed_ms)
+        if kind == "out_of_memory":
+            return Ended(end=End.CRASHED, elapsed_ms=elapsed_ms, detail={"reason": "out of memory"})
+        return Ended(end=End(kind), elapsed_ms=elapsed_ms, detail=answer)
+
+    def _exit_reason(self) -> str:
+        assert self._process is not None
+        try:
+            code = self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            return "closed its output"
+        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,148 @@
+"""The keeper: sends what is due, takes back leases, alerts; needs neither Redis nor workers; two are safe."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import redis
+import requests
+import sqlalchemy as sa
+
+from qisai.db.jobs import JobRow, JobState, WorkerRow
+from qisai.db.records import AlertRow
+from qisai.db.session import Database as Connections
+from qisai.local.ports import free_port
+from qisai.queue.app import make_celery
+from services.pairing import jobs
+from services.pairing.keeper import Keeper
+from services.pairing.keeper_http import serve
+from tests.fields import owner_of
+from tests.pairing.asking import event_with_job, job, rows
+from tests.servers import Database, comes_true
+
+NOWHERE = "redis://127.0.0.1:1/0"
+
+
+def keeper_of(connections: Connections, redis_url: str) -> Keeper:
+    """A keeper that looks every 50 ms."""
+    celery = make_celery(redis_url, prefix="test:", for_worker=False)
+    return Keeper(connections, celery, interval_ms=50, max_attempts=2)
+
+
+@contextmanager
+def at_work(keeper: Keeper) -> Iterator[Keeper]:
+    """A keeper running in a thread."""
+    thread = threading.Thread(target=keeper.run)
+    thread.start()
+    try:
+        yield keeper
+    finally:
+        keeper.stopped.set()
+        thread.join(timeout=10)
+        assert not thread.is_alive()
+
+
+def sql(database: Database, statement: str) -> None:
+    """One statement as the owner."""
+    with owner_of(database.owner_url) as session:
+        session.execute(sa.text(statement))
+
+
+def test_a_job_nobody_was_told_of_is_sent(database: Database, pairing: Connections, valkey: str) -> None:
+    _, job_id = event_with_job(database)
+    sql(database, "UPDATE pairing_job SET due_at = now() - interval '2 seconds'")
+    with at_work(keeper_of(pairing, valkey)):
+        assert comes_true(lambda: job(database, job_id).sends == 1)
+        with redis.Redis.from_url(valkey) as client:
+            assert comes_true(lambda: client.llen("test:pairing.small") == 1)
+
+
+def test_without_a_broker_the_keeper_goes_on_and_tries_again(database: Database, pairing: Connections) -> None:
+    _, job_id = event_with_job(database)
+    sql(database, "UPDATE pairing_job SET due_at = now() - interval '2 seconds'")
+    with at_work(keeper_of(pairing, NOWHERE)) as keeper:
+        assert comes_true(lambda: job(database, job_id).sends >= 2, seconds=20)
+        assert keeper.healthy
+    assert job(database, job_id).state is JobState.QUEUED
+
+
+def test_an_expired_lease_goes_back_to_the_queue_and_fails_after_the_last_attempt(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
+    _, job_id = event_with_job(database)
+    keeper = keeper_of(pairing, valkey)
+    for state in (JobState.QUEUED, JobState.FAILED):
+        with pairing.transaction() as session:
+            assert jobs.claim(session, job_id, worker="lost", lease_seconds=60) is not None
+            session.execute(sa.update(JobRow).values(lease_until=jobs.CLOCK - sa.text("interval '1 second'")))
+        keeper.look()
+        assert job(database, job_id).state is state
+    outcome = job(database, job_id).outcome
+    assert outcome is not None
+    assert outcome["slug"] == "worker-lost"
+    assert {alert.kind for alert in rows(database, AlertRow)} >= {"draw-failed"}
+
+
+def test_the_alert_about_missing_workers_comes_and_goes(database: Database, pairing: Connections, valkey: str) -> None:
+    keeper = keeper_of(pairing, valkey)
+    keeper.look()
+    keeper.look()
+    (alert,) = rows(database, AlertRow)
+    assert (alert.kind, alert.times, alert.cleared_at) == ("no-live-worker", 1, None)
+    with owner_of(database.owner_url) as session:
+        session.add(WorkerRow(name="w", host="h", pid=1, release="0", algorithms=[], queues=[]))
+    keeper.look()
+    assert rows(database, AlertRow)[0].cleared_at is not None
+
+
+def test_a_queue_that_does_not_move_raises_an_alert(database: Database, pairing: Connections) -> None:
+    event_with_job(database)
+    sql(database, "UPDATE pairing_job SET due_at = now() - interval '5 minutes', sent_at = now()")
+    keeper_of(pairing, NOWHERE).look()
+    assert "queue-stuck" in {alert.kind for alert in rows(database, AlertRow)}
+
+
+def test_of_two_keepers_one_leads_and_the_other_takes_over(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
+    first, second = keeper_of(pairing, valkey), keeper_of(pairing, valkey)
+    with at_work(second):
+        assert comes_true(lambda: second.leading)
+        with at_work(first):
+            assert comes_true(lambda: first.healthy)
+            assert not first.leading
+            second.stopped.set()
+            assert comes_true(lambda: first.leading)
+
+
+def test_a_keeper_whose_connection_is_cut_leads_again(database: Database, pairing: Connections, valkey: str) -> None:
+    with at_work(keeper_of(pairing, valkey)) as keeper:
+        assert comes_true(lambda: keeper.leading)
+        cut = sa.create_engine(database.superuser_url(), isolation_level="AUTOCOMMIT")
+        with cut.connect() as connection:
+            connection.execute(
+                sa.text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            )
+        cut.dispose()
+        assert comes_true(lambda: keeper.times_led == 2 and keeper.leading)
+
+
+def test_health_and_metrics_are_served(database: Database, pairing: Connections, valkey: str) -> None:
+    event_with_job(database)
+    port = free_port()
+    with at_work(keeper_of(pairing, valkey)) as keeper:
+        server = serve(keeper, pairing, port=port)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            assert comes_true(lambda: requests.get(f"{address}/readyz", timeout=5).status_code == 200)
+            metrics = requests.get(f"{address}/metrics", timeout=5).text
+            assert 'qisai_jobs{state="queued"} 1.0' in metrics
+            assert requests.get(f"{address}/other", timeout=5).status_code == 404
+        finally:
+            server.shutdown()
+            server.server_close()

@@ -1,0 +1,111 @@
+"""The solver process seen from the worker: deadline from outside, memory wall, crashes, and no orphans."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from typing import Any
+
+import psutil
+import pytest
+
+from services.pairing.solving import DrawFound, End, Ended, Solver, Tick
+from tests.servers import comes_true
+
+FOUR = {
+    "format": "qisai.tournament/1",
+    "entrants": [{"number": number} for number in range(1, 5)],
+    "rounds": [
+        {
+            "number": 1,
+            "boards": [
+                {"board": 1, "first": 1, "second": 2, "result": "first_win"},
+                {"board": 2, "first": 3, "second": 4, "result": "draw"},
+            ],
+        }
+    ],
+}
+
+
+def request(job: int = 1) -> dict[str, Any]:
+    """A request for the next round of four entrants."""
+    limits = {"max_depth": None, "max_steps": None}
+    return {"job": job, "tournament": FOUR, "stage": "optimal", "limits": limits, "cpu_seconds": 30}
+
+
+def misbehaving(kind: str, *, memory: int = 2 << 30) -> Solver:
+    """A solver process that misbehaves."""
+    return Solver(memory_bytes=memory, command=[sys.executable, "-m", "tests.pairing.misbehaving", kind])
+
+
+def test_a_run_ends_with_a_proven_draw_and_the_process_stays_warm(solver: Solver) -> None:
+    first = list(solver.run(request(1), deadline_ms=20_000, tick_ms=1_000))
+    pid = solver.start()
+    second = list(solver.run(request(2), deadline_ms=20_000, tick_ms=1_000))
+    assert isinstance(first[-1], Ended)
+    assert first[-1].end is End.DONE
+    draws = [message for message in first if isinstance(message, DrawFound)]
+    assert draws[-1].document["optimal"] is True
+    assert [m.document for m in second if isinstance(m, DrawFound)][-1] == draws[-1].document
+    assert solver.start() == pid
+
+
+@pytest.mark.parametrize("kind", ["hang", "one-draw-then-hang"])
+def test_past_the_deadline_the_process_is_killed(kind: str) -> None:
+    solver = misbehaving(kind)
+    pid = solver.start()
+    began = time.monotonic()
+    messages = list(solver.run(request(), deadline_ms=1_500, tick_ms=400))
+    assert isinstance(messages[-1], Ended)
+    assert messages[-1].end is End.DEADLINE
+    assert 1.4 < time.monotonic() - began < 5
+    assert any(isinstance(message, Tick) for message in messages)
+    assert any(isinstance(message, DrawFound) for message in messages) is (kind != "hang")
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_crash_is_reported_and_the_next_run_has_a_new_process() -> None:
+    solver = misbehaving("one-draw-then-crash")
+    pid = solver.start()
+    messages = list(solver.run(request(), deadline_ms=10_000, tick_ms=1_000))
+    assert isinstance(messages[-1], Ended)
+    assert (messages[-1].end, messages[-1].detail["reason"]) == (End.CRASHED, f"killed by signal {signal.SIGABRT:d}")
+    assert solver.start() != pid
+    solver.kill()
+
+
+def test_a_solver_that_eats_memory_meets_its_limit_and_not_the_machines() -> None:
+    solver = misbehaving("eat-memory", memory=700 << 20)
+    messages = list(solver.run(request(), deadline_ms=20_000, tick_ms=5_000))
+    assert isinstance(messages[-1], Ended)
+    assert (messages[-1].end, messages[-1].detail["reason"]) == (End.CRASHED, "exit code 1")
+
+
+def test_nonsense_from_a_solver_is_a_crash_not_an_exception() -> None:
+    messages = list(misbehaving("nonsense").run(request(), deadline_ms=10_000, tick_ms=1_000))
+    assert isinstance(messages[-1], Ended)
+    assert messages[-1].end is End.CRASHED
+    assert "not understood" in messages[-1].detail["reason"]
+
+
+def test_the_solver_dies_with_its_worker() -> None:
+    """Pins the parent-death signal: SIGKILL leaves the parent no time to clean up."""
+    code = """
+        import sys, time
+        from services.pairing.solving import Solver
+        solver = Solver(memory_bytes=1 << 31)
+        print(solver.start(), flush=True)
+        time.sleep(60)
+    """
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    assert psutil.pid_exists(child)
+    assert comes_true(lambda: psutil.Process(child).nice() == 10), "the solver runs at lower priority"
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert comes_true(lambda: not psutil.pid_exists(child))
