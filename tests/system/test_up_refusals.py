@@ -52,6 +52,7 @@ def test_a_taken_port_is_named_with_the_way_to_choose_another(refused: Refused, 
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         said = refused("--port", str(port))
+        assert "choose another with QISAI_KEEPER_PORT" in refused(QISAI_KEEPER_PORT=str(port))
     assert f"port {port} of 127.0.0.1 is taken" in said
     assert "--port or QISAI_PORT" in said
     assert not (tmp_path / "var" / "postgres").exists()

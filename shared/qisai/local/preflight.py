@@ -72,8 +72,8 @@ def take_lock(var: Path) -> run_state.RunLock:
     raise Conflict("already-running", f"qisai {where}, with its data in {var}")
 
 
-def check_port(host: str, port: int, *, patience: float = 3.0) -> None:
-    """Waits a moment for the port, which a dying process may still hold.
+def check_port(host: str, port: int, *, choose: str, patience: float = 3.0) -> None:
+    """Waits a moment for the port, which a dying process may still hold. `choose`: how to name another port.
 
     Raises `Invalid` for an address that this machine has not or may not use, `Conflict` for a port that is taken.
     """
@@ -92,6 +92,6 @@ def check_port(host: str, port: int, *, patience: float = 3.0) -> None:
         if time.monotonic() > end:
             raise Conflict(
                 "port-taken",
-                f"port {port} of {host} is taken by another program; choose another with --port or QISAI_PORT",
+                f"port {port} of {host} is taken by another program; choose another with {choose}",
             )
         time.sleep(0.1)

@@ -245,7 +245,7 @@ def _gunicorn(
 
 
 def _worker(installation: Installation, *, name: str, queues: str) -> Process:
-    words = ("-m", "celery", "-A", "services.pairing.app", "worker", "-Q", queues, "--concurrency", "1")
+    words = ("-m", "celery", "-q", "-A", "services.pairing.app", "worker", "-Q", queues, "--concurrency", "1")
     options = ("--hostname", f"{name}@%h", "--loglevel", "WARNING", "--without-gossip", "--without-mingle")
     login = _login(installation, "pairing")
     return _python(installation, name=name, words=(*words, *options), extra=login, stage=WORK_STAGE)

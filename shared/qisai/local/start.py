@@ -110,9 +110,12 @@ class _Run:
             return connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
 
     def _workers_since(self, since: object) -> int:
-        with self._owner().connect() as connection:
-            alive = sa.select(sa.func.count()).select_from(WorkerRow).where(WorkerRow.seen_at >= since)
-            return int(connection.execute(alive).scalar_one())
+        alive = sa.select(sa.func.count()).select_from(WorkerRow).where(WorkerRow.seen_at >= since)
+        try:
+            with self._owner().connect() as connection:
+                return int(connection.execute(alive).scalar_one())
+        except sa.exc.OperationalError:  # it is being restarted; asked again in a moment
+            return 0
 
 
 def _answers(url: str) -> Callable[[], bool]:
@@ -142,7 +145,10 @@ def up(output: Output, *, var: Path, host: str, port: int) -> None:
             count = leftovers.stop(var)
             if count:
                 output.line("up", f"stopped {count} processes that an earlier run had left behind")
-            preflight.check_port(host, port)
+            preflight.check_port(host, port, choose="--port or QISAI_PORT")
+            keeper = settings.number("QISAI_KEEPER_PORT", default=0, most=65_535)
+            if keeper:
+                preflight.check_port("127.0.0.1", keeper, choose="QISAI_KEEPER_PORT", patience=0.5)
             shutil.rmtree(var / "tmp", ignore_errors=True)
             (var / "tmp").mkdir(mode=0o700)
             _supervise(output, var=var, host=host, port=port)
