@@ -94,3 +94,7 @@ class Unavailable(QisaiError):
     def __init__(self, slug: str, detail: str, *, retry_after: int = 2, **context: Any) -> None:
         super().__init__(slug, detail, **context)
         self.retry_after = retry_after
+
+
+class TooMany(Unavailable):
+    """More calls than the limit allows; `retry_after` seconds later it goes on."""

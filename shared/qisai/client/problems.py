@@ -20,7 +20,6 @@ _KINDS: Final[Mapping[int, type[errors.QisaiError]]] = {
 }
 _AWAY: Final = frozenset(
     {
-        HTTPStatus.TOO_MANY_REQUESTS,
         HTTPStatus.BAD_GATEWAY,
         HTTPStatus.SERVICE_UNAVAILABLE,
         HTTPStatus.GATEWAY_TIMEOUT,
@@ -51,6 +50,8 @@ def error_of(status: int, headers: Mapping[str, str], body: Mapping[str, Any]) -
         return errors.Conflict(slug, detail, blockers=_blockers(body), **context)
     if status == HTTPStatus.PRECONDITION_FAILED:
         return errors.Stale(slug, detail, current=dict(body.get("current") or {}), **context)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return errors.TooMany(slug, detail, retry_after=_pause(headers), **context)
     if status in _AWAY:
         return errors.Unavailable(slug, detail, retry_after=_pause(headers), **context)
     if status in _KINDS:

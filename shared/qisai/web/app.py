@@ -82,7 +82,7 @@ def make_service(
             request.headers.get(assertion.HEADER), public_key=public_key, method=request.method, path=request.path
         )
         telemetry.request_id.set(said.request_id)
-        _refuse_broken_json()
+        refuse_broken_json()
         with database.transaction() as session:
             g.caller = identity.load_caller(session, said)
             values = request.view_args or {}
@@ -105,7 +105,7 @@ def _bad_request(error: ValidationError) -> Response:
     return problems.from_validation(error)
 
 
-def _refuse_broken_json() -> None:
+def refuse_broken_json() -> None:
     """A body that claims to be JSON and is not gets the place where it breaks, not a complaint about its fields."""
     if not request.is_json or not request.content_length:
         return

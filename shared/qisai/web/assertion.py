@@ -32,8 +32,8 @@ class Assertion:
     device: str = ""
 
 
-def sign(assertion: Assertion, *, private_key: str) -> str:
-    """The header's value."""
+def sign(assertion: Assertion, *, private_key: Any) -> str:
+    """The header's value. `private_key`: PEM, or the key once loaded, which spares its parsing at each call."""
     issued = int(time.time())
     claims: dict[str, Any] = {
         "aud": _AUDIENCE,

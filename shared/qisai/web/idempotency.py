@@ -20,11 +20,12 @@ HEADER: Final = "Idempotency-Key"
 _LONGEST: Final = 128
 
 
-def once(session: Session, caller: Caller, work: Callable[[], Answer]) -> Answer:
+def once(session: Session, caller: Caller, work: Callable[[], Answer], *, pepper: str = "") -> Answer:
     """Runs `work` once for this caller and key, inside `session`'s transaction.
 
     The same key and request gets the first answer again; with another request `Invalid` (422); while the first is
-    still running `Conflict` (409). Without the header `work` simply runs.
+    still running `Conflict` (409). Without the header `work` simply runs. `pepper`: a secret that goes into the stored
+    fingerprint of a request with a password in it, which could be guessed from a plain hash.
     """
     key = request.headers.get(HEADER)
     if key is None:
@@ -35,7 +36,7 @@ def once(session: Session, caller: Caller, work: Callable[[], Answer]) -> Answer
     if not session.execute(sa.select(sa.func.pg_try_advisory_xact_lock(lock))).scalar_one():
         raise Conflict("still-running", "The same request is still running; ask again in a moment.")
     fingerprint = hashlib.sha256(
-        b"\n".join([request.method.encode(), request.full_path.encode(), request.get_data(cache=True)])
+        b"\n".join([pepper.encode(), request.method.encode(), request.full_path.encode(), request.get_data(cache=True)])
     ).hexdigest()
     stored = session.get(IdempotencyRow, (caller.key, key))
     if stored is not None:

@@ -29,6 +29,7 @@ STATUS: Final[Mapping[type[errors.QisaiError], HTTPStatus]] = {
     errors.TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.Invalid: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.PreconditionMissing: HTTPStatus.PRECONDITION_REQUIRED,
+    errors.TooMany: HTTPStatus.TOO_MANY_REQUESTS,  # before the class it belongs to
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 

@@ -1,0 +1,50 @@
+"""Reads of accounts, grants and tokens, page by page in order of their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.accounts import AccountRow, GrantRow, TokenRow
+from qisai.web.requests import decode_cursor, encode_cursor
+from services.gateway.schemas import AccountQuery, GrantQuery, Paging
+
+Page = tuple[Sequence[Any], str | None]
+"""Rows and the cursor of the next page."""
+
+
+def accounts(session: Session, query: AccountQuery) -> Page:
+    """Accounts whose login or name contains `q`."""
+    where = []
+    if query.q:
+        columns = (AccountRow.login, AccountRow.name)
+        where = [sa.or_(*(column.icontains(query.q, autoescape=True) for column in columns))]
+    return _page(session, AccountRow, where, query)
+
+
+def grants(session: Session, query: GrantQuery) -> Page:
+    """Grants of an event, of an account, or all."""
+    where = []
+    if query.event_id is not None:
+        where.append(GrantRow.event_id == query.event_id)
+    if query.account_id is not None:
+        where.append(GrantRow.account_id == query.account_id)
+    return _page(session, GrantRow, where, query)
+
+
+def tokens(session: Session, query: Paging, *, account_id: int) -> Page:
+    """Tokens of one account, revoked ones included."""
+    return _page(session, TokenRow, [TokenRow.account_id == account_id], query)
+
+
+def _page(session: Session, table: Any, where: Sequence[Any], paging: Paging) -> Page:
+    after = decode_cursor(paging.cursor, length=1)
+    if after is not None and isinstance(after[0], int):
+        where = [*where, table.id > after[0]]
+    rows = session.scalars(sa.select(table).where(*where).order_by(table.id).limit(paging.limit + 1)).all()
+    more = len(rows) > paging.limit
+    shown = rows[: paging.limit]
+    return shown, encode_cursor([shown[-1].id]) if more else None

@@ -1,0 +1,204 @@
+"""Operations on accounts, grants and tokens. They flush and never commit; each writes its audit row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from qisai.db.accounts import AccountRow, GrantRow, Role, TokenRow, WebSessionRow
+from qisai.db.secrets import new_token
+from qisai.db.session import compare_and_set, now
+from qisai.errors import Conflict, Forbidden, Invalid, NotFound, Stale
+from qisai.ledger import audit
+from qisai.ledger.actor import Actor
+from qisai.web.identity import Caller
+from services.gateway.schemas import utc
+
+GIVEN_BY_ORGANISERS = frozenset({Role.CHIEF_REFEREE, Role.REFEREE, Role.DESK})
+"""Roles that an organiser may give in their own event."""
+_LAST_ADMIN_LOCK = 0x61646D696E
+"""Advisory lock under which administrators are counted: "admin" in ASCII."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountChanges:
+    """What to change; None leaves a value alone."""
+
+    name: str | None = None
+    password_hash: str | None = None
+    is_active: bool | None = None
+
+
+def create_account(session: Session, actor: Actor, *, login: str, name: str, password_hash: str | None) -> AccountRow:
+    """A new account. Raises `Conflict` (`login-taken`)."""
+    row = AccountRow(login=login, name=name, password_hash=password_hash)
+    try:
+        with session.begin_nested():
+            session.add(row)
+    except IntegrityError as error:
+        raise Conflict("login-taken", f"There is already an account {login}.", login=login) from error
+    audit.record(session, actor, action="account.create", subject=f"account:{row.id}", new={"login": login})
+    return row
+
+
+def account(session: Session, account_id: int) -> AccountRow:
+    """Raises `NotFound`."""
+    row = session.get(AccountRow, account_id)
+    if row is None:
+        raise NotFound("account-not-found", f"There is no account {account_id}.")
+    return row
+
+
+def change_account(
+    session: Session, actor: Actor, *, account_id: int, seen_version: int, changes: AccountChanges
+) -> AccountRow:
+    """Changes the version seen. A new password or switching off ends every sign-in of the account.
+
+    Raises `NotFound`, `Stale`, and `Conflict` (`last-admin`) for the last active administrator.
+    """
+    values: dict[str, Any] = {
+        name: value
+        for name, value in (
+            ("name", changes.name), ("password_hash", changes.password_hash), ("is_active", changes.is_active)
+        )
+        if value is not None
+    }  # fmt: skip
+    old = _shown(account(session, account_id))
+    is_this_version = [AccountRow.id == account_id, AccountRow.version == seen_version]
+    if not compare_and_set(
+        session, AccountRow, where=is_this_version, values={**values, "version": AccountRow.version + 1}
+    ):
+        session.expire_all()
+        present = account(session, account_id)
+        raise Stale(
+            "stale", "The account was changed meanwhile.", current={**_shown(present), "version": present.version}
+        )
+    if changes.is_active is False:
+        _keep_an_admin(session)
+    if changes.password_hash is not None or changes.is_active is False:
+        end_sign_ins(session, account_id=account_id)
+    session.expire_all()
+    row = account(session, account_id)
+    new = _shown(row) | ({"password": "changed"} if changes.password_hash is not None else {})
+    audit.record(session, actor, action="account.change", subject=f"account:{account_id}", old=old, new=new)
+    return row
+
+
+def end_sign_ins(session: Session, *, account_id: int) -> None:
+    """Ends every browser session of the account at once."""
+    open_ones = (WebSessionRow.account_id == account_id, WebSessionRow.revoked_at.is_(None))
+    session.execute(sa.update(WebSessionRow).where(*open_ones).values(revoked_at=now(session)))
+
+
+def give_role(
+    session: Session,
+    caller: Caller,
+    *,
+    account_id: int,
+    role: Role,
+    event_id: int | None,
+    boards: tuple[int, int] | None,
+) -> GrantRow:
+    """Gives a role; the same one again is returned as it is.
+
+    The caller's right to give it is checked before (`may_give`). Raises `Invalid` for a role that does not fit its
+    place, `NotFound` for an account or event that is not there.
+    """
+    if event_id is not None and role in (Role.ASSOCIATION_ADMIN, Role.OPS):
+        raise Invalid("role-without-event", f"{role.value} is a role in all events; leave event_id out.")
+    if boards is not None and (role is not Role.REFEREE or boards[0] > boards[1]):
+        raise Invalid("bad-boards", "boards is a range such as [1, 20] and only for the role referee.")
+    account(session, account_id)
+    low, high = boards or (None, None)
+    values = {"account_id": account_id, "role": role, "event_id": event_id, "board_from": low, "board_to": high}
+    same = session.scalars(
+        sa.select(GrantRow).where(
+            *(getattr(GrantRow, name).is_not_distinct_from(value) for name, value in values.items())
+        )
+    ).first()
+    if same is not None:
+        return same
+    row = GrantRow(**values, granted_by=caller.actor.name)
+    try:
+        with session.begin_nested():
+            session.add(row)
+    except IntegrityError as error:
+        raise NotFound("event-not-found", f"There is no event {event_id}.") from error
+    new = {"account_id": account_id, "role": role.value, "boards": boards}
+    audit.record(session, caller.actor, action="grant.create", subject=f"grant:{row.id}", event_id=event_id, new=new)
+    return row
+
+
+def grant(session: Session, grant_id: int) -> GrantRow:
+    """Raises `NotFound`."""
+    row = session.get(GrantRow, grant_id)
+    if row is None:
+        raise NotFound("grant-not-found", f"There is no grant {grant_id}.")
+    return row
+
+
+def take_role(session: Session, actor: Actor, row: GrantRow) -> None:
+    """Takes a role away; services look grants up at each call. Raises `Conflict` (`last-admin`)."""
+    old = {"account_id": row.account_id, "role": row.role.value}
+    session.delete(row)
+    session.flush()
+    if row.role is Role.ASSOCIATION_ADMIN:
+        _keep_an_admin(session)
+    audit.record(session, actor, action="grant.delete", subject=f"grant:{row.id}", event_id=row.event_id, old=old)
+
+
+def create_token(
+    session: Session, caller: Caller, *, account_id: int, name: str, scopes: list[str], days: int | None
+) -> tuple[TokenRow, str]:
+    """A new token and its secret, which is stored nowhere. Raises `NotFound`, `Forbidden`."""
+    if account_id != caller.actor.account_id and not is_admin(caller):
+        raise Forbidden("no-right", "Only an administrator makes tokens for others.")
+    account(session, account_id)
+    secret, secret_hash = new_token()
+    expires_at = None if days is None else now(session) + timedelta(days=days)
+    ordered = sorted(set(scopes))
+    row = TokenRow(account_id=account_id, name=name, secret_hash=secret_hash, scopes=ordered, expires_at=expires_at)
+    session.add(row)
+    session.flush()
+    new = {"account_id": account_id, "name": name, "scopes": ordered, "expires_at": utc(expires_at)}
+    audit.record(session, caller.actor, action="token.create", subject=f"token:{row.id}", new=new)
+    return row, secret
+
+
+def revoke_token(session: Session, caller: Caller, *, token_id: int) -> None:
+    """Ends a token at once. Raises `NotFound`, also for somebody else's where the caller is no administrator."""
+    row = session.get(TokenRow, token_id, with_for_update=True)
+    if row is None or (row.account_id != caller.actor.account_id and not is_admin(caller)):
+        raise NotFound("token-not-found", f"There is no token {token_id}.")
+    if row.revoked_at is None:
+        row.revoked_at = now(session)
+        session.flush()
+        old = {"account_id": row.account_id, "name": row.name}
+        audit.record(session, caller.actor, action="token.revoke", subject=f"token:{token_id}", old=old)
+
+
+def is_admin(caller: Caller) -> bool:
+    """Whether the caller administers the association."""
+    return any(held.role is Role.ASSOCIATION_ADMIN for held in caller.grants)
+
+
+def _keep_an_admin(session: Session) -> None:
+    """Raises `Conflict` where this change would leave nobody who can administer."""
+    session.execute(sa.select(sa.func.pg_advisory_xact_lock(_LAST_ADMIN_LOCK)))
+    admins = session.execute(
+        sa.select(sa.func.count())
+        .select_from(GrantRow)
+        .join(AccountRow, AccountRow.id == GrantRow.account_id)
+        .where(GrantRow.role == Role.ASSOCIATION_ADMIN, AccountRow.is_active)
+    ).scalar_one()
+    if admins == 0:
+        raise Conflict("last-admin", "This is the last administrator; make another one first.")
+
+
+def _shown(row: AccountRow) -> dict[str, Any]:
+    return {"login": row.login, "name": row.name, "is_active": row.is_active}
