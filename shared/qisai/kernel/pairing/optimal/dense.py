@@ -6,15 +6,15 @@ against which the sparse solver is tested. Work grows with the square of the fie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from qisai.kernel.pairing.criteria import Combine, Criterion
 from qisai.kernel.pairing.field import Field
 from qisai.kernel.pairing.lots import Ints
-from qisai.kernel.pairing.optimal.matcher import Matcher, OutOfSteps, Unmatchable
-from qisai.kernel.pairing.optimal.result import Allowed, InfeasibleField, OptimalResult, Pair
+from qisai.kernel.pairing.optimal.matcher import Matcher, Unmatchable
+from qisai.kernel.pairing.optimal.result import InfeasibleField, OptimalResult, Pair
 from qisai.kernel.pairing.systems import PairingSystem
 from qisai.kernel.pairing.view import View, view_of
 
@@ -50,36 +50,30 @@ class Offer:
         return list(zip(upper, lower, costs, strict=True))
 
 
-def legal_offer(view: View, allowed: Allowed | None) -> Offer:
+def legal_offer(view: View) -> Offer:
     """All pairs that docs/rules.md section 3 allows, and all byes."""
     field = view.field
-    pairs = [
-        (i, j)
-        for i in range(field.size)
-        for j in range(i + 1, field.size)
-        if j not in field.barred[i] and (allowed is None or (i, j) in allowed.pairs)
-    ]
-    byes = [i for i in range(field.size) if field.bye_eligible[i] and (allowed is None or i in allowed.byes)]
-    return Offer(view, pairs, byes if field.odd else ())
+    pairs = [(i, j) for i in range(field.size) for j in range(i + 1, field.size) if j not in field.barred[i]]
+    return Offer(view, pairs, [i for i in range(field.size) if field.bye_eligible[i]])
 
 
-def solve_dense(
-    field: Field, system: PairingSystem, *, allowed: Allowed | None = None, budget: int | None = None
-) -> OptimalResult:
-    """The best draw in the tuple order of the system.
+def improve_dense(field: Field, system: PairingSystem, *, budget: int | None = None) -> Iterator[OptimalResult]:
+    """First the draw of stage A, then the best draw in the tuple order of the system.
 
     :raises InfeasibleField: no legal draw.
     :raises OutOfSteps: `budget` steps of the matcher did not suffice.
     """
     view = view_of(field)
     work = _Work(field.size + field.size % 2, budget)
-    pairs, bye = work.stage(legal_offer(view, allowed), system.stage_a)
-    settled = view.settle(pairs)
+    offer = legal_offer(view)
+    pairs, bye = work.stage(offer, system.stage_a)
+    proven = tuple(c.name for c in system.stage_a)
+    yield OptimalResult(pairs=pairs, bye=bye, optimal=False, proven=proven, steps=work.steps)
+    offer.view = view.settle(pairs)
     kept = tuple(c for c in system.stage_a if c.name in system.kept)
-    offer = _as_settled(legal_offer(settled, allowed), bye)
-    pairs, bye = work.stage(offer, kept + system.stage_b)
+    pairs, bye = work.stage(_as_settled(offer, bye), kept + system.stage_b)
     proven = tuple(c.name for c in system.criteria)
-    return OptimalResult(pairs=pairs, bye=bye, optimal=True, proven=proven, steps=work.steps)
+    yield OptimalResult(pairs=pairs, bye=bye, optimal=True, proven=proven, steps=work.steps)
 
 
 def _as_settled(offer: Offer, bye: int | None) -> Offer:
@@ -149,6 +143,3 @@ class _Work:
         mate = matcher.mate
         pairs = tuple((i, mate[i]) for i in range(size) if i < mate[i] < size)
         return pairs, mate[size] if self.size > size else None
-
-
-__all__ = ["OutOfSteps", "solve_dense"]

@@ -19,6 +19,8 @@ from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Final
 
+from qisai.kernel.pairing.optimal.odd_sets import OddSet
+
 FREE: Final = 0
 OUTER: Final = 1
 INNER: Final = 2
@@ -106,7 +108,7 @@ class Matcher:
                         self.mate[u], self.mate[v] = v, u
                         break
 
-    def blossoms(self) -> list[tuple[tuple[int, ...], int]]:
+    def blossoms(self) -> list[OddSet]:
         """The odd sets with a positive price, as (vertices, z)."""
         dead = set(self._unused)
         return [

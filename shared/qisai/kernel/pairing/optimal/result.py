@@ -9,14 +9,6 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
-    """An explicit choice of pairs and byes, as indexes of the field. Pairs that are barred anyway stay barred."""
-
-    pairs: frozenset[Pair]
-    byes: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OptimalResult:
     """A valid draw over indexes of the field.
 

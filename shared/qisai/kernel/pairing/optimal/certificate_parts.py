@@ -1,0 +1,70 @@
+"""Is a draw of one part of stage B the best? Checked against every pair of the part, from the criteria alone.
+
+Prices prove a matching optimal if no legal pair has negative slack and the prices add up to its cost:
+
+    slack(a, b) = 2·cost − y[a] − y[b] + Σ z over the odd sets around both  ≥ 0   for all legal pairs,
+    Σ y − Σ z · (size of the set − 1) / 2  =  2 · cost of the matching,
+
+since every matching costs at least the left side of the second line. Nothing of the solver's is used but its prices.
+Lots count as 0 until a pair could be too cheap without its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from qisai.kernel.pairing.lots import Ints
+from qisai.kernel.pairing.optimal.odd_sets import Nest, OddSet
+from qisai.kernel.pairing.optimal.parts import WORD, Costs, Part
+
+
+def too_cheap(part: Part, y: Sequence[int], odd_sets: Sequence[OddSet]) -> list[tuple[int, int, int]]:
+    """Legal pairs (a, b, full cost) of the part with negative slack: all of them. Empty: the prices are feasible."""
+    nest = Nest(part.size, odd_sets)
+    suspects = list(_suspects(part, y, odd_sets))
+    if not suspects:
+        return []
+    a, b = (np.concatenate(side) for side in zip(*suspects, strict=True))
+    found = []
+    bare = [packed * part.lot_factor for packed in part.packed_pairs(a, b)]
+    slacks = [
+        2 * cost - y[i] - y[j] + nest.around_both(i, j) for cost, i, j in zip(bare, a.tolist(), b.tolist(), strict=True)
+    ]
+    close = np.array([slack < 0 for slack in slacks], dtype=np.bool_)
+    if close.any():
+        a, b = a[close], b[close]
+        near = [(cost, slack) for cost, slack in zip(bare, slacks, strict=True) if slack < 0]
+        lots = part.lots_of(a, b)
+        for i, j, lot, (cost, slack) in zip(a.tolist(), b.tolist(), lots, near, strict=True):
+            if slack + 2 * lot < 0:
+                found.append((i, j, cost + lot))
+    return found
+
+
+def _suspects(part: Part, y: Sequence[int], odd_sets: Sequence[OddSet]) -> Iterator[tuple[Ints, Ints]]:
+    """Legal pairs whose slack could be negative, after rounding prices up and set prices down to packed units."""
+    factor = part.lot_factor
+    prices = _array(part, [-(-price // factor) for price in y])
+    sets = [(np.array(sorted(inside), dtype=np.int64), z // factor) for inside, z in odd_sets if z >= factor]
+    for rows in part.blocks():
+        columns = range(rows.start, part.size)
+        cost, legal = part.packed(rows, columns)
+        slack = 2 * cost
+        slack -= prices[rows.start : rows.stop, None]
+        slack -= prices[None, columns.start :]
+        for inside, z in sets:
+            first, middle = np.searchsorted(inside, (rows.start, rows.stop))
+            if first < middle:
+                slack[np.ix_(inside[first:middle] - rows.start, inside[first:] - columns.start)] += z
+        a, b = np.nonzero((slack < 0) & legal)
+        a, b = a + rows.start, b + columns.start
+        upper = a < b
+        if upper.any():
+            yield a[upper], b[upper]
+
+
+def _array(part: Part, values: Sequence[int]) -> Costs:
+    small = not part.wide and max(map(abs, values)) < WORD // 4
+    return np.array(values, dtype=np.int64 if small else object)

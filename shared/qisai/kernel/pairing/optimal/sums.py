@@ -1,0 +1,63 @@
+"""Stage A for sum criteria: candidates, matching, check against all pairs, more candidates, until proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qisai.kernel.pairing.criteria import Criterion
+from qisai.kernel.pairing.optimal.candidates import starting_edges
+from qisai.kernel.pairing.optimal.certificate_sums import too_cheap
+from qisai.kernel.pairing.optimal.matcher import Matcher
+from qisai.kernel.pairing.optimal.odd_sets import OddSet, check_sum
+from qisai.kernel.pairing.optimal.result import InfeasibleField, Pair
+from qisai.kernel.pairing.optimal.structure import Tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """A draw and the prices that prove it: `y` per vertex (the bye last, in an odd field), odd sets with their z."""
+
+    pairs: tuple[Pair, ...]
+    bye: int | None
+    tables: Tables
+    total: int
+    """Packed cost."""
+    y: tuple[int, ...]
+    odd_sets: tuple[OddSet, ...]
+
+    def values(self, criteria: Sequence[Criterion]) -> dict[str, int]:
+        """Values of some of the criteria that were solved for."""
+        values = self.tables.tuple_of(self.total)
+        return {criterion.name: values[criterion.name] for criterion in criteria}
+
+
+def solve_sums(tables: Tables, *, limit: int | None = None) -> tuple[Priced, int]:
+    """The draw of least packed cost among those within reach, and the steps it took.
+
+    :raises InfeasibleField: there is none.
+    :raises OutOfSteps: more than `limit` steps.
+    """
+    field = tables.view.field
+    matcher = Matcher(field.size + field.size % 2)
+    # A chain of pairs dearer than any draw lets the first matching exist; where one stays, there is no draw.
+    barred_cost = tables.largest + 1
+    matcher.offer((v, v + 1, barred_cost) for v in range(0, matcher.size, 2))
+    matcher.offer(starting_edges(tables))
+    matcher.start([0] * matcher.size)
+    while True:
+        matcher.solve(limit=limit)
+        missing = too_cheap(tables, matcher.y, matcher.blossoms())
+        if not missing:
+            break
+        matcher.offer(missing)
+    mate = matcher.mate
+    for v in range(0, matcher.size, 2):
+        if mate[v] == v + 1 and matcher.neighbours[v][v + 1] == 2 * barred_cost:
+            raise InfeasibleField
+    pairs = tuple((u, mate[u]) for u in range(field.size) if u < mate[u] < field.size)
+    bye = mate[field.size] if field.odd else None
+    y, odd_sets = tuple(matcher.y), tuple(matcher.blossoms())
+    total = tables.cost_of(pairs, bye)
+    check_sum(y, odd_sets, total)
+    return Priced(pairs=pairs, bye=bye, tables=tables, total=total, y=y, odd_sets=odd_sets), matcher.steps
