@@ -10,6 +10,8 @@ from qisai.kernel.draw_file import draw_to_json, parse_draw
 from qisai.kernel.json_text import parse_json
 from qisai.kernel.model import Draw, Regulations, Tournament
 from qisai.kernel.pairing import NoLegalDraw, complete_draw, improve, pair_round
+from qisai.kernel.pairing.explain import explain
+from qisai.kernel.pairing.forecast import forecast
 from qisai.kernel.profiles import PROFILES, Profile
 from qisai.kernel.rounds_advice import advise_rounds, check_rounds
 from qisai.kernel.scoring import pairing_scores, standing_scores
@@ -35,6 +37,8 @@ __all__ = [
     "check_rounds",
     "complete_draw",
     "draw_to_json",
+    "explain",
+    "forecast",
     "improve",
     "pair_round",
     "pairing_scores",

@@ -95,19 +95,19 @@ def _ideal(drawing: Drawing) -> _Choice | None:
     cost = cost_of(field, pairs, bye, system=system, view=drawing.view)
     if field.size > 1 and any(value for name, value in cost.items() if name not in ("float_lots", "pair_lots")):
         return None
-    verdict = Verdict(stage=_named(drawing, Stage.OPTIMAL), optimal=True, proven=tuple(cost), budget_used={"steps": 0})
+    verdict = Verdict(stage=_best_stage(drawing), optimal=True, proven=tuple(cost), budget_used={"steps": 0})
     return _Choice(pairs=pairs, bye=bye, verdict=verdict)
 
 
-def _named(drawing: Drawing, stage: Stage) -> Stage:
-    return Stage.FIRST_ROUND if drawing.field.round == 1 else stage
+def _best_stage(drawing: Drawing) -> Stage:
+    return Stage.FIRST_ROUND if drawing.field.round == 1 else Stage.OPTIMAL
 
 
 def _first(drawing: Drawing, limits: Limits | None) -> _Choice:
     """The first valid draw."""
     found = search(drawing.field, limits, system=drawing.system, view=drawing.view)
     verdict = Verdict(
-        stage=_named(drawing, Stage.SEARCH),
+        stage=Stage.SEARCH,
         relaxed=found.relaxed,
         budget_used={"steps": found.steps, "depth": found.reopened},
     )
@@ -121,7 +121,7 @@ def _best(drawing: Drawing, budget: int | None) -> _Choice:
     except optimal.InfeasibleField as none_exists:
         raise no_legal_draw(drawing.field) from none_exists
     verdict = Verdict(
-        stage=_named(drawing, Stage.OPTIMAL),
+        stage=_best_stage(drawing),
         optimal=found.optimal,
         proven=found.proven,
         budget_used={"steps": found.steps},
@@ -136,13 +136,13 @@ def _looking_ahead(drawing: Drawing, choice: _Choice) -> _Choice:
     continuations = Continuations(drawing.tournament)
     if continuations.exist_after(drawing.field, choice.pairs, choice.bye):
         return replace(choice, verdict=replace(choice.verdict, look_ahead=LookAhead.KEPT))
-    for pairs, bye in draws_best_first(drawing.view, drawing.system):
+    for passed_over, (pairs, bye) in enumerate(draws_best_first(drawing.view, drawing.system)):
         if continuations.exist_after(drawing.field, pairs, bye):
             verdict = Verdict(
-                stage=_named(drawing, Stage.OPTIMAL),
+                stage=_best_stage(drawing),
                 optimal=True,
                 proven=tuple(criterion.name for criterion in drawing.system.criteria),
-                look_ahead=LookAhead.EXCLUDED,
+                look_ahead=LookAhead.EXCLUDED if passed_over else LookAhead.KEPT,
                 budget_used=choice.verdict.budget_used,
             )
             return _Choice(pairs=pairs, bye=bye, verdict=verdict)

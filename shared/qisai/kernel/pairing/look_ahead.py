@@ -29,6 +29,7 @@ class Continuations:
     """Answers whether the rounds after this one can all be drawn. Entrants are positions; sets of them are bits."""
 
     def __init__(self, tournament: Tournament) -> None:
+        """For the round to draw; `regulations.rounds` must be set."""
         planned = tournament.regulations.rounds
         assert planned is not None
         self._drawing = tournament.next_round
@@ -39,8 +40,9 @@ class Continuations:
         full = {bye.entrant for bye in tournament.next.byes if bye.kind is ByeKind.FULL} if tournament.next else set()
         self._byes = tuple(records[number].byes + (number in full) for number in numbers)
         self._met = tuple(sum(1 << self._at[n] for n in records[number].met if n in self._at) for number in numbers)
-        self._playing = {r: self._positions(_playing_in(tournament, r)) for r in self._rounds_to_come()}
-        self._forbidden = {r: self._forbidden_in(tournament, r) for r in self._rounds_to_come()}
+        rounds = range(self._drawing, planned + 1)
+        self._playing = {r: self._positions(_playing_in(tournament, r)) for r in rounds}
+        self._forbidden = {r: self._forbidden_in(tournament, r) for r in rounds}
         self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], bool] = {}
 
     def exist_after(self, field: Field, pairs: Sequence[tuple[int, int]], bye: int | None) -> bool:
@@ -52,8 +54,9 @@ class Continuations:
             byes[self._at[field.number[bye]]] += 1
         return self._go_on(self._drawing + 1, tuple(met), tuple(byes))
 
-    def _rounds_to_come(self) -> range:
-        return range(self._drawing + 1, self._last + 1)
+    def exist(self) -> bool:
+        """Whether this round, with everybody who is not withdrawn present, and every later one can be drawn."""
+        return self._go_on(self._drawing, self._met, self._byes)
 
     def _positions(self, numbers: Sequence[int]) -> int:
         return sum(1 << self._at[number] for number in numbers)
