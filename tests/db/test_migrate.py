@@ -158,6 +158,16 @@ def test_existing_role_without_login_is_a_clear_error(ground: Ground) -> None:
     assert "QISAI_PAIRING_DATABASE_URL" in error.detail
 
 
+def test_service_gets_a_new_role_in_a_database_that_is_closed_to_the_public(ground: Ground) -> None:
+    ground.migrate()
+    former = ground.role("results")
+    fresh = former.replace("results", "fresh")
+    urls = {**ground.service_urls, "results": ground.service_urls["results"].replace(former, fresh)}
+    report = migrate(ground.owner_url, service_urls=urls)
+    assert report.roles_made == (fresh,)
+    assert f"INSERT on table board for {fresh}" in report.grants.granted
+
+
 @pytest.mark.parametrize("power", ["SUPERUSER", "CREATEROLE", "BYPASSRLS", "IN ROLE qisai"])
 def test_role_that_grants_would_not_bind_is_refused(ground: Ground, power: str) -> None:
     ground.as_superuser(f"CREATE ROLE {ground.role('results')} LOGIN {power} PASSWORD 'results/pass%word'")
