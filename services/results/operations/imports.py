@@ -18,7 +18,6 @@ from qisai.errors import FieldError, Invalid
 from qisai.kernel.model import Tournament
 from qisai.kernel.profiles import PROFILES
 from qisai.kernel.regulations_file import regulations_to_json
-from qisai.kernel.standings import standings
 from qisai.kernel.tournament_file import parse_tournament
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
@@ -49,7 +48,6 @@ def import_event(
     """
     tournament = _with_profile(parse_tournament(document), profile)
     _fit_to_platform(tournament, document)
-    standings(tournament, after=0)  # refuses tie-breaks that do not exist, before anything hangs on them
     code = tournament.regulations.profile
     data = session.execute(sa.select(ProfileRow.data).where(ProfileRow.code == code)).scalar_one_or_none()
     if data is None:

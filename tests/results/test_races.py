@@ -1,0 +1,267 @@
+"""Races decided by the database, each played with two real connections in a chosen order.
+
+Every test names the guard it pins; taking that guard out turns it red (tried by hand for each).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.rounds import SeatPlace, SeatRow
+from qisai.errors import Conflict, Gone
+from qisai.kernel.model import Result
+from qisai.ledger.actor import Actor
+from services.results.operations.draws import publish_draw
+from services.results.operations.results import StaleResult, Wanted, record_result
+from services.results.operations.rounds import close_round, unpublish_round
+from tests import fields
+from tests.results.conftest import Play, problem
+from tests.results.interleaving import InBackground, results_session
+
+ACTOR = Actor(account_id=None, name="周裁判")
+DRAW = Wanted(result=Result.DRAW)
+
+
+@pytest.fixture
+def other(play: Play) -> Iterator[Session]:
+    """A second connection, of the service's own role, with a transaction that the test ends."""
+    with results_session(play.service.database) as session:
+        yield session
+
+
+@pytest.fixture
+def round1(play: Play) -> Play:
+    """Round 1 is published: 1–3 on board 1, 2–4 on board 2."""
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3), (2, 4)])
+    return play
+
+
+def _put(play: Play, board: int, result: str) -> InBackground:
+    referee = play.referee()
+    return InBackground(
+        play.service.database, lambda: referee.put(play.result_of(1, board), {"result": result}, version=1)
+    )
+
+
+def _record(session: Session, play: Play, board: int, *, version: int = 1) -> None:
+    board_id = play.field.board_ids[1, board]
+    record_result(session, ACTOR, board_id=board_id, seen_version=version, wanted=DRAW, is_chief=False)
+
+
+def _logged(play: Play, board: int) -> int:
+    query = "SELECT count(*) AS n FROM result_log WHERE board_id = :board"
+    return int(play.service.rows(query, board=play.field.board_ids[1, board])[0].n)
+
+
+def test_of_two_referees_with_one_version_exactly_one_wins(round1: Play, other: Session) -> None:
+    """Pins `BoardRow.version == seen_version` in the update of a result."""
+    _record(other, round1, 1)
+    second = _put(round1, 1, "first_win")
+    assert second.waits_for_a_lock()
+    other.commit()
+    body = problem(second.result(), 412, "stale")
+    assert (body["current"]["result"], body["current"]["updated_by"]) == ("draw", "周裁判")
+    assert _logged(round1, 1) == 1
+    conflicts = round1.service.rows(
+        "SELECT * FROM result_conflict WHERE board_id = :board", board=round1.field.board_ids[1, 1]
+    )
+    assert [(row.seen_version, row.present_version) for row in conflicts] == [(1, 2)]
+
+
+def test_a_result_that_comes_while_the_round_is_being_closed_is_refused(round1: Play, other: Session) -> None:
+    """Pins the shared lock on the round when a result is written: without it the result lands in a closed round."""
+    with round1.service.owner() as session:
+        session.execute(sa.text("UPDATE board SET result = 'draw' WHERE event_id = :id"), {"id": round1.field.event_id})
+    close_round(other, ACTOR, event_id=round1.field.event_id, number=1, seen_version=2)
+    late = _put(round1, 1, "first_win")
+    assert late.waits_for_a_lock()
+    other.commit()
+    problem(late.result(), 409, "round-closed")
+    assert round1.chief.get(f"/api/v1/boards/{round1.field.board_ids[1, 1]}").json["result"] == "draw"
+
+
+def test_a_round_is_not_closed_while_a_result_is_being_taken_back(round1: Play, other: Session) -> None:
+    """Pins the exclusive lock on the round when it is closed: without it the round closes with an open board."""
+    with round1.service.owner() as session:
+        session.execute(sa.text("UPDATE board SET result = 'draw' WHERE event_id = :id"), {"id": round1.field.event_id})
+    board_id = round1.field.board_ids[1, 2]
+    record_result(other, ACTOR, board_id=board_id, seen_version=1, wanted=Wanted(result=None), is_chief=False)
+    closing = InBackground(round1.service.database, lambda: round1.chief.post(f"{round1.round(1)}/close", version=2))
+    assert closing.waits_for_a_lock()
+    other.commit()
+    blockers = problem(closing.result(), 409, "results-missing")["blockers"]
+    assert [blocker["board"] for blocker in blockers] == [2]
+    assert round1.chief.get(round1.round(1)).json["state"] == "published"
+
+
+def test_a_result_that_comes_while_the_round_is_taken_back_finds_the_board_gone(round1: Play, other: Session) -> None:
+    """Pins the shared lock on the round when a result is written, against unpublishing."""
+    unpublish_round(other, ACTOR, event_id=round1.field.event_id, number=1, seen_version=2, reason="重排")
+    late = _put(round1, 1, "draw")
+    assert late.waits_for_a_lock()
+    other.commit()
+    problem(late.result(), 410, "board-unpublished")
+    assert _logged(round1, 1) == 0
+
+
+def test_a_round_with_a_result_under_way_is_not_taken_back(round1: Play, other: Session) -> None:
+    """Pins the exclusive lock on the round when it is taken back."""
+    _record(other, round1, 1)
+    taking_back = InBackground(
+        round1.service.database,
+        lambda: round1.chief.post(f"{round1.round(1)}/unpublish", {"reason": "重排"}, version=2),
+    )
+    assert taking_back.waits_for_a_lock()
+    other.commit()
+    problem(taking_back.result(), 409, "round-has-results")
+    assert _logged(round1, 1) == 1
+
+
+def test_of_two_who_publish_at_once_one_wins_and_the_other_hears_who(play: Play, other: Session) -> None:
+    """Pins the lock on the round row when publishing: without it both see a pending round."""
+    with play.service.owner() as session:
+        fields.add_draft(session, play.field, round_no=1, pairs=[(1, 3), (2, 4)])
+    event_id = play.field.event_id
+    publish_draw(other, ACTOR, event_id=event_id, round_no=1, number=1, seen_version=1)
+    second = InBackground(play.service.database, lambda: play.chief.post(f"{play.round(1)}/draws/1/publish", version=1))
+    assert second.waits_for_a_lock()
+    other.commit()
+    body = problem(second.result(), 409, "round-published")
+    assert body["context"]["published_by"] == "周裁判"
+    assert len(play.chief.get(f"{play.round(1)}/boards").json["items"]) == 2
+    assert len(play.service.rows("SELECT 1 FROM round WHERE event_id = :id", id=event_id)) == 1
+
+
+def test_a_result_corrected_while_publishing_makes_the_draft_stale(round1: Play, other: Session) -> None:
+    """Pins the comparison of `pairing_no` after the feed's lock is taken."""
+    chief = round1.chief
+    for board in (1, 2):
+        chief.put(round1.result_of(1, board), {"result": "draw"}, version=1)
+    with round1.service.owner() as session:
+        fields.add_draft(session, round1.field, round_no=2, pairs=[(1, 2), (3, 4)])
+    _record(other, round1, 1, version=2)  # not committed: the publisher reads the old result and waits for the feed
+    publishing = InBackground(
+        round1.service.database, lambda: chief.post(f"{round1.round(2)}/draws/1/publish", version=1)
+    )
+    assert publishing.waits_for_a_lock()
+    other.commit()
+    problem(publishing.result(), 409, "draw-stale")
+    assert chief.get(round1.round(2)).json == {**chief.get(round1.round(2)).json, "state": "pending", "version": 0}
+    assert chief.get(f"{round1.round(2)}/draws/1").json["state"] == "draft"
+    assert (
+        round1.service.rows("SELECT 1 FROM round WHERE event_id = :id AND number = 2", id=round1.field.event_id) == []
+    )
+
+
+def test_a_correction_that_meets_the_publishing_of_the_next_round_needs_the_chief(round1: Play, other: Session) -> None:
+    """Pins that the test for a later round stands behind the feed's lock."""
+    for board in (1, 2):
+        round1.chief.put(round1.result_of(1, board), {"result": "draw"}, version=1)
+    with round1.service.owner() as session:
+        fields.add_draft(session, round1.field, round_no=2, pairs=[(1, 2), (3, 4)])
+    publish_draw(other, ACTOR, event_id=round1.field.event_id, round_no=2, number=1, seen_version=1)
+    referee = round1.referee()
+    late = InBackground(
+        round1.service.database, lambda: referee.put(round1.result_of(1, 1), {"result": "first_win"}, version=2)
+    )
+    assert late.waits_for_a_lock()
+    other.commit()
+    problem(late.result(), 403, "needs-chief-referee")
+    assert round1.chief.get(f"/api/v1/boards/{round1.field.board_ids[1, 1]}").json["result"] == "draw"
+
+
+def test_a_round_is_not_taken_back_while_the_next_one_is_published(round1: Play, other: Session) -> None:
+    """Pins that unpublishing looks for a later round behind the feed's lock."""
+    with round1.service.owner() as session:
+        session.execute(sa.text("UPDATE board SET result = 'draw' WHERE event_id = :id"), {"id": round1.field.event_id})
+        fields.add_draft(session, round1.field, round_no=2, pairs=[(1, 2), (3, 4)])
+    publish_draw(other, ACTOR, event_id=round1.field.event_id, round_no=2, number=1, seen_version=1)
+    with round1.service.owner() as session:
+        session.execute(sa.text("UPDATE board SET result = NULL WHERE event_id = :id"), {"id": round1.field.event_id})
+    taking_back = InBackground(
+        round1.service.database,
+        lambda: round1.chief.post(f"{round1.round(1)}/unpublish", {"reason": "重排"}, version=2),
+    )
+    assert taking_back.waits_for_a_lock()
+    other.commit()
+    problem(taking_back.result(), 409, "later-round-published")
+    assert round1.chief.get(round1.round(1)).json["state"] == "published"
+
+
+def test_an_entrant_is_never_on_two_boards_of_a_round(round1: Play, other: Session) -> None:
+    """Pins the primary key of `seat`: the second connection waits for the first and is refused, whatever the code."""
+    with round1.service.owner() as session:
+        entrant = fields.add_entrant(session, round1.field.event_id, number=5)
+    round_id, boards = round1.field.round_ids[1], round1.field.board_ids
+    with round1.service.owner() as session:
+        session.execute(sa.delete(SeatRow).where(SeatRow.round_id == round_id))
+    seat = {"round_id": round_id, "entrant_id": entrant}
+    other.execute(sa.insert(SeatRow).values(**seat, board_id=boards[1, 1], place=SeatPlace.FIRST))
+
+    def sit_down_elsewhere() -> None:
+        with results_session(round1.service.database) as session:
+            session.execute(sa.insert(SeatRow).values(**seat, board_id=boards[1, 2], place=SeatPlace.SECOND))
+            session.commit()
+
+    elsewhere = InBackground(round1.service.database, sit_down_elsewhere)
+    assert elsewhere.waits_for_a_lock()
+    other.commit()
+    with pytest.raises(sa.exc.IntegrityError, match="pk_seat"):
+        elsewhere.result()
+
+
+def test_two_who_ask_for_a_draw_at_once_get_one_job(play: Play, other: Session) -> None:
+    """Pins the partial unique index of active jobs and ON CONFLICT."""
+    from services.results.operations.draw_requests import Limits, request_draw
+
+    celery = play.service.app.extensions["qisai.results"].celery
+    request_draw(
+        other,
+        ACTOR,
+        celery,
+        event_id=play.field.event_id,
+        round_no=1,
+        limits=Limits(),
+        default_deadline_ms=1000,
+    )
+    second = InBackground(play.service.database, lambda: play.chief.post(f"{play.round(1)}/draws"))
+    assert second.waits_for_a_lock()
+    other.commit()
+    answer = second.result()
+    assert (answer.status_code, answer.json["requested_by"]) == (202, "周裁判")
+    assert len(play.service.rows("SELECT 1 FROM pairing_job WHERE event_id = :id", id=play.field.event_id)) == 1
+
+
+def test_the_same_write_twice_at_once_is_one_write(round1: Play, other: Session) -> None:
+    """A double press: the second, of the same hand, waits and is answered as the first was."""
+    referee = round1.referee(device="手机1")
+    actor = Actor(account_id=referee.account_id, name="钱裁判", device="手机1")
+    board_id = round1.field.board_ids[1, 1]
+    record_result(other, actor, board_id=board_id, seen_version=1, wanted=DRAW, is_chief=False)
+    second = InBackground(
+        round1.service.database, lambda: referee.put(round1.result_of(1, 1), {"result": "draw"}, version=1)
+    )
+    assert second.waits_for_a_lock()
+    other.commit()
+    assert second.result().json["version"] == 2
+    assert _logged(round1, 1) == 1
+
+
+def test_errors_of_operations_undo_everything(round1: Play, other: Session) -> None:
+    """A refused write leaves neither a board changed nor a log row, even when it fails after the update."""
+    with round1.service.owner() as session:
+        session.execute(sa.text("UPDATE board SET result = 'draw' WHERE event_id = :id"), {"id": round1.field.event_id})
+        fields.add_round(session, round1.field, pairs=[(1, 2), (3, 4)])
+    before = round1.numbers()
+    answer = round1.referee().put(round1.result_of(1, 1), {"result": "first_win"}, version=1)
+    problem(answer, 403, "needs-chief-referee")
+    assert (round1.numbers(), _logged(round1, 1)) == (before, 0)
+    with pytest.raises((Conflict, Gone, StaleResult)):
+        unpublish_round(other, ACTOR, event_id=round1.field.event_id, number=1, seen_version=2, reason="重排")
+    other.rollback()
+    assert round1.chief.get(round1.round(1)).json["state"] == "published"

@@ -1,0 +1,111 @@
+"""Rounds as people read, close and reopen them; starting, finishing and reopening an event."""
+
+from __future__ import annotations
+
+import pytest
+
+from qisai.db.accounts import Role
+from qisai.db.events import EventState
+from qisai.db.rounds import RoundState
+from qisai.kernel.model import ByeKind, Result
+from tests import fields
+from tests.results.conftest import Play, Service, make_play, problem
+
+
+def test_rounds_are_listed_with_counts_and_byes_and_a_feed_etag(service: Service) -> None:
+    play = make_play(service, entrants=5)
+    with service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4)], byes=[(5, ByeKind.PAIRING)])
+    answer = service.public().get(f"{play.event}/rounds")
+    (item,) = answer.json["items"]
+    assert (item["number"], item["state"], item["boards"], item["reported"]) == (1, "published", 2, 1)
+    assert [(bye["number"], bye["name"], bye["kind"]) for bye in item["byes"]] == [(5, "棋手5", "pairing")]
+    tag = answer.headers["ETag"]
+    assert tag == f'W/"c{play.numbers()[0]}"'
+    unchanged = service.public().get(f"{play.event}/rounds", headers={"If-None-Match": tag})
+    assert (unchanged.status_code, unchanged.data) == (304, b"")
+    play.referee().put(play.result_of(1, 2), {"result": "draw"}, version=1)
+    assert (
+        service.public().get(f"{play.event}/rounds", headers={"If-None-Match": tag}).json["items"][0]["reported"] == 2
+    )
+
+
+def test_a_round_that_is_not_drawn_is_pending_and_one_beyond_the_last_does_not_exist(service: Service) -> None:
+    play = make_play(service, regulations={"rounds": 3})
+    assert service.public().get(play.round(3)).json["state"] == "pending"
+    assert service.public().get(f"{play.round(3)}/boards").json["items"] == []
+    problem(service.public().get(play.round(4)), 404, "round-not-found")
+    problem(service.public().get(play.round(0)), 422, "invalid-request")
+
+
+def test_closing_names_every_open_board_and_what_to_do(play: Play) -> None:
+    """Pins the test for open boards."""
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4)])
+    url = f"{play.round(1)}/close"
+    problem(play.chief.post(url), 428, "version-needed")
+    (blocker,) = problem(play.chief.post(url, version=2), 409, "results-missing")["blockers"]
+    assert (blocker["board"], blocker["board_id"]) == (2, play.field.board_ids[1, 2])
+    assert blocker["detail"].startswith("Round 1, board 2: 棋手2 – 棋手4 has no result: enter it")
+    play.referee().put(play.result_of(1, 2), {"result": "void"}, version=1)
+    stale = problem(play.chief.post(url, version=1), 412, "stale")
+    assert (stale["current"]["version"], stale["current"]["updated_by"]) == (2, "a test")
+    closed = play.chief.post(url, version=2)
+    assert (closed.status_code, closed.json["state"], closed.json["closed_by"], closed.json["version"]) == (
+        200,
+        "closed",
+        "孙裁判长",
+        3,
+    )
+    assert problem(play.chief.post(url, version=3), 409, "round-closed")["context"]["closed_by"] == "孙裁判长"
+    problem(play.chief.post(f"{play.round(2)}/close", version=0), 409, "round-not-published")
+
+
+def test_a_reopened_round_takes_results_again_and_says_why(play: Play) -> None:
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4, Result.DRAW)], state=RoundState.CLOSED)
+    problem(play.referee().put(play.result_of(1, 1), {"result": "first_win"}, version=2), 409, "round-closed")
+    problem(play.chief.post(f"{play.round(1)}/reopen", version=2), 412, "stale")
+    answer = play.chief.post(f"{play.round(1)}/reopen", {"reason": "红方申诉"}, version=3)
+    assert (answer.json["state"], answer.json["closed_by"], answer.json["version"]) == ("published", None, 4)
+    assert play.referee().put(play.result_of(1, 1), {"result": "first_win"}, version=2).status_code == 200
+    problem(play.chief.post(f"{play.round(1)}/reopen", version=4), 409, "round-not-closed")
+    last = play.chief.get(f"{play.event}/log?kind=audit").json["items"][0]
+    assert (last["action"], last["subject"], last["reason"]) == ("round.reopen", "round:1", "红方申诉")
+
+
+def test_a_referee_neither_closes_nor_reopens_nor_pairs(play: Play) -> None:
+    referee = play.referee()
+    for path in (f"{play.round(1)}/close", f"{play.round(1)}/reopen", f"{play.round(1)}/draws"):
+        problem(referee.post(path, version=1), 403, "no-right")
+
+
+def test_an_event_starts_finishes_and_reopens_deliberately(play: Play) -> None:
+    organiser = play.service.person(Role.ORGANISER, play.field.event_id)
+    problem(organiser.post(f"{play.event}/finish", version=1), 409, "event-state")
+    started = organiser.post(f"{play.event}/start", version=1)
+    assert (started.json["state"], started.json["version"], started.headers["ETag"]) == ("running", 2, '"v2"')
+    problem(organiser.post(f"{play.event}/start", version=1), 412, "stale")
+    (blocker,) = problem(organiser.post(f"{play.event}/finish", version=2), 409, "event-not-over")["blockers"]
+    assert blocker["slug"] == "no-round"
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4, Result.ADJOURNED)])
+    blockers = problem(play.chief.post(f"{play.event}/finish", version=2), 409, "event-not-over")["blockers"]
+    assert [blocker["slug"] for blocker in blockers] == ["round-open", "adjourned"]
+    play.chief.put(play.result_of(1, 2), {"result": "draw"}, version=2)
+    assert play.service.rows("SELECT state FROM event WHERE id = :id", id=play.field.event_id)[0].state == "running"
+    play.chief.post(f"{play.round(1)}/close", version=2)
+    problem(play.chief.post(f"{play.event}/finish"), 428, "version-needed")
+    assert play.chief.post(f"{play.event}/finish", version=2).json["state"] == "finished"
+    problem(play.chief.post(f"{play.round(1)}/reopen", version=3), 409, "event-not-running")
+    assert play.chief.get(play.round(1)).json["state"] == "closed"
+    reopened = play.chief.post(f"{play.event}/reopen", {"reason": "漏记一局"}, version=3)
+    assert (reopened.json["state"], reopened.json["version"]) == ("running", 4)
+    assert play.chief.post(f"{play.round(1)}/reopen", version=3).status_code == 200
+
+
+@pytest.mark.parametrize("state", [EventState.DRAFT, EventState.OPEN, EventState.ARCHIVED])
+def test_only_a_closed_event_starts(service: Service, state: EventState) -> None:
+    play = make_play(service, state=state)
+    problem(play.chief.post(f"{play.event}/start", version=1), 409, "event-state")
+    problem(play.chief.post(f"{play.event}/reopen", version=1), 409, "event-state")
