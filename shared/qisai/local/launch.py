@@ -1,9 +1,10 @@
 """Starts one program so that it dies with its parent, and never as root where it refuses root.
 
 Runs as a script of its own (standard library only) because the work has to be done between fork and exec: in a
-process with threads, code run there may deadlock, and a small program that replaces itself may not.
+process with threads, code run there may deadlock, and a small program that replaces itself may not. All it needs is
+imported at the top: after a change of user, Python's own files may be out of reach.
 
-    python launch.py [--parent PID] [--signal N] [--namespace | --user NAME] [--probe PATH …] -- PROGRAM ARGUMENT …
+    python launch.py [--parent PID] [--signal N] [--namespace | --user NAME] [--probe PATH …] -- /PROGRAM ARGUMENT …
 
 `--namespace` maps root to an unprivileged user in a user namespace of its own: PostgreSQL refuses to run as root, and
 this way its files stay root's and nothing is chowned. `--user` changes to that user instead. With `--probe` nothing is
@@ -88,7 +89,7 @@ def main() -> None:
         die_with(arguments.parent, arguments.signal)
     command = [word for index, word in enumerate(arguments.command) if (index, word) != (0, "--")]
     try:
-        os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
+        os.execv(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:
         print(f"launch: cannot start {command[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201
         sys.exit(127)
