@@ -18,6 +18,7 @@ from typing import Final, TextIO
 from qisai.errors import QisaiError
 
 COMMANDS: Final = (
+    "demo",
     "migrate",
     "pair",
     "simulate",

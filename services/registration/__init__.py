@@ -1,0 +1,1 @@
+"""The registration service: events and regulations, entrants and their states, lots, what is known before a round."""
