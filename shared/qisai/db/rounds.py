@@ -48,6 +48,7 @@ class RoundRow(Base):
     __tablename__ = "round"
     __table_args__ = (
         sa.UniqueConstraint("event_id", "number"),
+        sa.UniqueConstraint("event_id", "id"),
         sa.CheckConstraint("number between 1 and 100", name="number"),
     )
 
@@ -104,6 +105,9 @@ class BoardRow(Base):
     __tablename__ = "board"
     __table_args__ = (
         sa.CheckConstraint("first_entrant_id <> second_entrant_id", name="two_entrants"),
+        sa.UniqueConstraint("round_id", "id"),
+        sa.ForeignKeyConstraint(["event_id", "round_id"], ["round.event_id", "round.id"]),
+        sa.Index("ix_board_event_id", "event_id"),
         sa.Index(
             "uq_board_round_id_number",
             "round_id",
@@ -117,7 +121,7 @@ class BoardRow(Base):
 
     id: Mapped[Id]
     event_id: Mapped[int] = mapped_column(sa.ForeignKey("event.id"))
-    round_id: Mapped[int] = mapped_column(sa.ForeignKey("round.id"))
+    round_id: Mapped[int]
     number: Mapped[int] = mapped_column(sa.Integer)
     first_entrant_id: Mapped[int]
     second_entrant_id: Mapped[int]
@@ -140,11 +144,13 @@ class SeatRow(Base):
     __table_args__ = (
         sa.UniqueConstraint("board_id", "place"),
         sa.CheckConstraint("(board_id is not null) = (place in ('first', 'second'))", name="board_or_bye"),
+        sa.ForeignKeyConstraint(["round_id", "board_id"], ["board.round_id", "board.id"]),
+        sa.Index("ix_seat_entrant_id", "entrant_id"),
     )
 
     round_id: Mapped[int] = mapped_column(sa.ForeignKey("round.id"), primary_key=True)
     entrant_id: Mapped[int] = mapped_column(sa.ForeignKey("entrant.id"), primary_key=True)
-    board_id: Mapped[int | None] = mapped_column(sa.ForeignKey("board.id"))
+    board_id: Mapped[int | None]
     place: Mapped[SeatPlace] = mapped_column(choice(SeatPlace, "place"))
 
 

@@ -324,6 +324,7 @@ _TABLES = (
         closed_by TEXT,
         version INTEGER DEFAULT '1' NOT NULL,
         CONSTRAINT pk_round PRIMARY KEY (id),
+        CONSTRAINT uq_round_event_id_id UNIQUE (event_id, id),
         CONSTRAINT uq_round_event_id_number UNIQUE (event_id, number),
         CONSTRAINT ck_round_number CHECK (number between 1 and 100),
         CONSTRAINT fk_round_event_id_event FOREIGN KEY(event_id) REFERENCES event (id),
@@ -369,10 +370,12 @@ _TABLES = (
         CONSTRAINT fk_board_event_id_first_entrant_id_entrant FOREIGN KEY(event_id, first_entrant_id) REFERENCES entrant (event_id, id),
         CONSTRAINT fk_board_event_id_second_entrant_id_entrant FOREIGN KEY(event_id, second_entrant_id) REFERENCES entrant (event_id, id),
         CONSTRAINT fk_board_event_id_event FOREIGN KEY(event_id) REFERENCES event (id),
-        CONSTRAINT fk_board_round_id_round FOREIGN KEY(round_id) REFERENCES round (id),
+        CONSTRAINT uq_board_round_id_id UNIQUE (round_id, id),
+        CONSTRAINT fk_board_event_id_round_id_round FOREIGN KEY(event_id, round_id) REFERENCES round (event_id, id),
         CONSTRAINT ck_board_result CHECK (result IN ('first_win', 'second_win', 'draw', 'first_forfeit', 'second_forfeit', 'double_forfeit', 'adjourned', 'void'))
     )
     """,
+    "CREATE INDEX ix_board_event_id ON board (event_id)",
     "CREATE UNIQUE INDEX uq_board_round_id_number ON board (round_id, number) WHERE unpublished_at is null",
     """
     CREATE TABLE forbidden_pair (
@@ -485,10 +488,12 @@ _TABLES = (
         CONSTRAINT ck_seat_board_or_bye CHECK ((board_id is not null) = (place in ('first', 'second'))),
         CONSTRAINT fk_seat_round_id_round FOREIGN KEY(round_id) REFERENCES round (id),
         CONSTRAINT fk_seat_entrant_id_entrant FOREIGN KEY(entrant_id) REFERENCES entrant (id),
-        CONSTRAINT fk_seat_board_id_board FOREIGN KEY(board_id) REFERENCES board (id),
+        CONSTRAINT fk_seat_round_id_board_id_board FOREIGN KEY(round_id, board_id)
+            REFERENCES board (round_id, id),
         CONSTRAINT ck_seat_place CHECK (place IN ('first', 'second', 'pairing', 'half', 'full', 'zero', 'absent'))
     )
     """,
+    "CREATE INDEX ix_seat_entrant_id ON seat (entrant_id)",
 )
 
 # Tables that point at each other.
