@@ -84,6 +84,8 @@ def search(
     bye = likely_bye(view or view_of(field), system or system_for(field)) if field.odd else None
     if field.odd and (bye is None or not field.regulations.allow_bye):
         raise no_legal_draw(field)
+    if field.table:
+        return _by_table(field, bye)
     descent = _Descent(field, limits, bye)
     if descent.run():
         pairs = descent.pairs()
@@ -97,6 +99,15 @@ def search(
         reopened=descent.reopened,
         exact_finish=descent.exhausted,
     )
+
+
+def _by_table(field: Field, bye: int | None) -> SearchResult:
+    """Round robin: the pairs of the table as far as both are there, the others paired as can be."""
+    pairs = [(i, j) for i, j in enumerate(field.table) if i < j and j not in field.barred[i] and bye not in (i, j)]
+    complete = 2 * len(pairs) + field.odd == field.size
+    if not complete:
+        pairs, bye = _finish(field, pairs, bye)
+    return SearchResult(pairs=tuple(sorted(pairs)), bye=bye, relaxed=(), steps=0, reopened=0, exact_finish=not complete)
 
 
 def likely_bye(view: View, system: PairingSystem) -> int | None:
@@ -289,8 +300,6 @@ def _nearest(mask: int, ideal: int) -> int:
 
 def _ideal_partners(field: Field) -> list[int]:
     """Where each entrant looks for a partner first, were its whole group left in it."""
-    if field.table:
-        return [place if place != NOBODY else index + 1 for index, place in enumerate(field.table)]
     ideal = []
     for start, size in zip(field.group_start, field.group_size, strict=True):
         for place in range(size):
