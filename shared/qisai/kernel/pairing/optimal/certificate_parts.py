@@ -12,12 +12,16 @@ Lots count as 0 until a pair could be too cheap without its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
 from qisai.kernel.pairing.lots import Ints
-from qisai.kernel.pairing.optimal.odd_sets import Nest, OddSet
-from qisai.kernel.pairing.optimal.parts import WORD, Costs, Part
+from qisai.kernel.pairing.optimal.odd_sets import Nest, OddSet, Surroundings
+from qisai.kernel.pairing.optimal.parts import Part
+
+FINEST: Final = 10
+"""Bits below one unit of packed cost that rounded prices keep, if 64 bits leave room for them."""
 
 
 def too_cheap(part: Part, y: Sequence[int], odd_sets: Sequence[OddSet]) -> list[tuple[int, int, int]]:
@@ -44,27 +48,24 @@ def too_cheap(part: Part, y: Sequence[int], odd_sets: Sequence[OddSet]) -> list[
 
 
 def _suspects(part: Part, y: Sequence[int], odd_sets: Sequence[OddSet]) -> Iterator[tuple[Ints, Ints]]:
-    """Legal pairs whose slack could be negative, after rounding prices up and set prices down to packed units."""
+    """Legal pairs whose slack could be negative if lots were 0, with prices rounded against them to a fine unit."""
     factor = part.lot_factor
-    prices = _array(part, [-(-price // factor) for price in y])
-    sets = [(np.array(sorted(inside), dtype=np.int64), z // factor) for inside, z in odd_sets if z >= factor]
+    highest = max(2 * part.largest, *(abs(price) // factor for price in y))
+    finer = min(FINEST, 60 - highest.bit_length())
+    dtype = object if part.wide or finer < 0 else np.int64
+    finer = max(finer, 0)
+    prices = np.array([-((-price << finer) // factor) for price in y], dtype=dtype)
+    around = Surroundings(part.size, odd_sets, lambda z: (z << finer) // factor)
     for rows in part.blocks():
         columns = range(rows.start, part.size)
         cost, legal = part.packed(rows, columns)
-        slack = 2 * cost
+        slack = cost.astype(dtype, copy=False)
+        slack *= 2 << finer
         slack -= prices[rows.start : rows.stop, None]
         slack -= prices[None, columns.start :]
-        for inside, z in sets:
-            first, middle = np.searchsorted(inside, (rows.start, rows.stop))
-            if first < middle:
-                slack[np.ix_(inside[first:middle] - rows.start, inside[first:] - columns.start)] += z
+        around.add_to(slack, rows, columns)
         a, b = np.nonzero((slack < 0) & legal)
         a, b = a + rows.start, b + columns.start
         upper = a < b
         if upper.any():
             yield a[upper], b[upper]
-
-
-def _array(part: Part, values: Sequence[int]) -> Costs:
-    small = not part.wide and max(map(abs, values)) < WORD // 4
-    return np.array(values, dtype=np.int64 if small else object)

@@ -52,13 +52,18 @@ class Part:
     """Positions that must not meet, both ways round, sorted by the first."""
     crosses: bool
     """Floaters between two groups (who must cross), not a group that stays together."""
-    wide: bool
-    """64 bits do not suffice."""
+    largest: int
+    """No packed cost of a pair is larger."""
 
     @property
     def size(self) -> int:
         """How many are in the part."""
         return len(self.members)
+
+    @property
+    def wide(self) -> bool:
+        """64 bits do not suffice for packed costs."""
+        return self.largest >= WORD
 
     def blocks(self) -> Iterator[range]:
         """Ranges of rows such that one block of costs stays small."""
@@ -161,7 +166,7 @@ def _part(view: View, system: PairingSystem, pairs: Sequence[Pair], barred: Pair
         lot_factor=LARGEST_LOT * len(pairs) + 1 if lots else 1,
         barred=(position[barred[0][own]], position[barred[1][own]]),
         crosses=bool(group[i[0]] != group[j[0]]),
-        wide=top >= WORD,
+        largest=top,
     )
 
 

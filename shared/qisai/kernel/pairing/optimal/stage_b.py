@@ -19,7 +19,7 @@ Edge = tuple[int, int, int]
 
 WHOLE: Final = 12
 """Parts up to this size are offered whole."""
-NEAREST: Final = 6
+NEAREST: Final = 10
 """Cheapest partners offered a head."""
 NEAREST_BY_ORDER: Final = 4
 """And cheapest partners if only the order counted: without them prices of the two wishes have nothing to hold on to."""
