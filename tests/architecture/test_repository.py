@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -79,12 +80,36 @@ def test_only_settings_reads_the_environment() -> None:
     assert found == []
 
 
+def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
+    program = "from importlinter.cli import lint_imports_command as run; run(['--no-cache'])"
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{root / 'shared'}:{root}"}
+    command = [sys.executable, "-P", "-c", program]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+
 def test_import_rules_hold() -> None:
-    program = (
-        "import sys; from importlinter.cli import lint_imports_command as run; sys.argv[1:] = ['--no-cache']; run()"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = lint_imports(ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_import_rule_finds_its_breach(tmp_path: Path) -> None:
+    for folder in PRODUCT:
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / ".importlinter", tmp_path)
+    breaches = {
+        "services/results/breach.py": "import services.gateway",
+        "shared/qisai/breach.py": "import services.results",
+        "shared/qisai/db/breach.py": "import qisai.web",
+        "shared/qisai/formats/breach.py": "import qisai.db",
+        "shared/qisai/kernel/breach.py": "import random",
+        "services/results/operations/breach.py": "import flask",
+        "services/gateway/breach.py": "import qisai.db.rounds",
+    }
+    for path, line in breaches.items():
+        (tmp_path / path).write_text(line + "\n")
+    said = lint_imports(tmp_path).stdout
+    assert "0 kept" in said, said
+    assert said.count(" BROKEN") == len(breaches)
 
 
 def test_the_kernel_imports_only_values_and_mathematics() -> None:
