@@ -245,8 +245,20 @@ def _gunicorn(
 
 
 def _worker(installation: Installation, *, name: str, queues: str) -> Process:
-    words = ("-m", "celery", "-q", "-A", "services.pairing.app", "worker", "-Q", queues, "--concurrency", "1")
-    options = ("--hostname", f"{name}@%h", "--loglevel", "WARNING", "--without-gossip", "--without-mingle")
+    quiet = "ignore:You're running the worker with superuser privileges"  # its messages are JSON: nothing is unpickled
+    words = ("-W", quiet, "-m", "celery", "-q", "-A", "services.pairing.app", "worker")
+    options = (
+        "-Q",
+        queues,
+        "--concurrency",
+        "1",
+        "--hostname",
+        f"{name}@%h",
+        "--loglevel",
+        "WARNING",
+        "--without-gossip",
+        "--without-mingle",
+    )
     login = _login(installation, "pairing")
     return _python(installation, name=name, words=(*words, *options), extra=login, stage=WORK_STAGE)
 
