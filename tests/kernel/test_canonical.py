@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -81,6 +82,19 @@ def test_the_order_of_every_list_is_left_out() -> None:
     ):
         items.reverse()
     assert sha(obj) == sha(EVENT)
+
+
+def test_values_that_never_were_a_file_hash_like_the_file() -> None:
+    event = parse_tournament(EVENT)
+    assert event.next is not None
+    turned = replace(
+        event,
+        entrants=event.entrants[::-1],
+        forbidden_pairs=event.forbidden_pairs[::-1],
+        rounds=tuple(replace(r, boards=r.boards[::-1], byes=r.byes[::-1]) for r in event.rounds),
+        next=replace(event.next, absent=event.next.absent[::-1]),
+    )
+    assert tournament_sha256(turned) == tournament_sha256(event)
 
 
 def test_names_members_and_clubs_are_left_out() -> None:

@@ -86,6 +86,10 @@ def test_late_entrants_get_the_next_numbers_and_byes_for_the_rounds_they_missed(
     assert all(entrant in found.entrants for entrant in event.entrants), "no earlier number moves"
 
 
+def test_two_are_always_on_time() -> None:
+    assert len(open_event(Plan(entrants=9, rounds=4, late=1.0)).entrants) == 2
+
+
 def test_adjourned_games_are_decided_after_the_next_round_and_the_last_round_has_none() -> None:
     plan = Plan(entrants=20, rounds=3, adjourned=1.0)
     event = open_event(plan)

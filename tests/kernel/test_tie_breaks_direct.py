@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qisai.kernel.model import Points
 from qisai.kernel.standings import Standings, standings
 from qisai.kernel.tie_breaks.criterion import Reason
 from tests.kernel.crosstable import ranks, tournament, values
@@ -50,6 +51,20 @@ def test_a_leader_who_could_still_be_caught_is_not_placed_first() -> None:
     assert values(found, "points") == {1: 2, 2: 2, 3: 2}
     assert ranks(found) == {1: 1, 2: 1, 3: 1}, "3 met nobody: two missing games might be two wins"
     assert set(values(found, "direct").values()) == {None}
+
+
+def test_a_missing_game_is_feared_lost_and_a_loss_may_be_worth_something() -> None:
+    # In the mini-table 1 has 6 and 1 more even for losing to 3; 3 has 4 and would then have 7: level, not behind.
+    found = direct(
+        """
+        1: 2w1 2b1 -   -   -
+        2: 1b0 1w0 3w= 3b= -
+        3: -   -   2b= 2w= H
+        """,
+        points=Points(win=6, draw=4, loss=2, bye=6),
+    )
+    assert values(found, "points") == {1: 6, 2: 6, 3: 6}
+    assert ranks(found) == {1: 1, 2: 1, 3: 1}
 
 
 def test_after_a_certain_leader_the_rest_are_compared_among_themselves() -> None:

@@ -209,6 +209,23 @@ def test_an_entrant_has_one_place_in_a_round() -> None:
     assert "/next/byes/0/entrant" in refusal(changed("/next/absent", [2]))
 
 
+def test_numbers_of_boards_and_rounds_are_not_used_twice() -> None:
+    twice = changed("/rounds/0/byes", [])
+    twice["entrants"].append({"number": 4})
+    twice["rounds"][0]["boards"].append({"board": 1, "first": 3, "second": 4, "result": "draw"})
+    assert "board 1 stands twice" in refusal(twice)["/rounds/0/boards/1/board"]
+    assert "round 1 stands twice" in refusal(changed("/rounds/1", FULL["rounds"][0]))["/rounds/1/number"]
+
+
+def test_an_entrant_against_itself_is_called_that() -> None:
+    assert "against itself" in refusal(changed("/rounds/0/boards/0/second", 1))["/rounds/0/boards/0"]
+
+
+def test_a_forbidden_pairs_last_round_is_not_before_its_first() -> None:
+    pair = {"entrants": [1, 2], "from_round": 3, "to_round": 2}
+    assert refusal(changed("/forbidden_pairs/0", pair)).keys() == {"/forbidden_pairs/0/to_round"}
+
+
 def test_all_errors_are_told_at_once() -> None:
     obj = changed("/entrants/0/seed", 9999)
     obj["rounds"][0]["boards"][0]["result"] = "won"
