@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -152,6 +153,16 @@ def test_pair_with_limits_gives_the_draw_of_the_search(qisai: Run) -> None:
     done = qisai("pair", "-", "--max-depth", "3", "--max-steps", "1000", "--json", stdin=as_bytes(EVENT))
     assert done.returncode == 0
     assert qisai("pair", "-", "--max-depth", "0", stdin=as_bytes(EVENT)).returncode == 2
+
+
+def test_pair_explains_the_place_of_one_entrant(qisai: Run) -> None:
+    text = qisai("pair", "-", "--explain", "1", stdin=as_bytes(EVENT)).stdout.decode()
+    assert "1 陈一, 1 points, round 2" in text
+    assert re.search(r"^meets [23] .+ on board 1$", text, re.MULTILINE)
+    assert "side: " in text
+    found = json.loads(qisai("pair", "-", "--explain", "1", "--json", stdin=as_bytes(EVENT)).stdout)
+    assert (found["draw"]["format"], found["explanation"]["number"]) == ("qisai.draw/1", 1)
+    assert qisai("pair", "-", "--explain", "9", stdin=as_bytes(EVENT)).returncode == 2
 
 
 def test_no_legal_draw_is_exit_1_with_the_reason_as_json(qisai: Run) -> None:

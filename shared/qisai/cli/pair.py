@@ -14,6 +14,7 @@ from qisai.cli.table import render
 
 if TYPE_CHECKING:
     from qisai.kernel.model import Draw, Tournament
+    from qisai.kernel.pairing.explain import Explanation
 
 LARGE_FIELD: Final = 1000
 """Entrants from which drawing may take long enough to say so."""
@@ -29,6 +30,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="tournament file (qisai.tournament/1), - for standard input")
     parser.add_argument("--search", action="store_true", help="the first valid draw instead of the best one")
     add_limits(parser)
+    parser.add_argument("--explain", type=int, metavar="NUMBER", help="also say why this entrant has its place")
     parser.add_argument("--json", action="store_true", help="print the draw file (qisai.draw/1)")
     return parser
 
@@ -38,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from qisai.kernel.draw_file import draw_to_json
     from qisai.kernel.model import Stage
     from qisai.kernel.pairing import NoLegalDraw, pair_round
+    from qisai.kernel.pairing.explain import explain
 
     tournament = read_tournament(args.file)
     limits = limits_of(args)
@@ -48,10 +51,14 @@ def run(args: argparse.Namespace) -> int:
         draw = pair_round(tournament, stage=stage, limits=limits)
     except NoLegalDraw as error:
         return report_no_legal_draw(error)
+    explanation = None if args.explain is None else explain(tournament, draw, args.explain)
     if args.json:
-        print_json(draw_to_json(draw))
+        found = draw_to_json(draw)
+        print_json(found if explanation is None else {"draw": found, "explanation": explanation.as_data()})
     else:
         _print(tournament, draw)
+        if explanation is not None:
+            _print_explanation(tournament, explanation)
     return 0
 
 
@@ -77,3 +84,10 @@ def _print(tournament: Tournament, draw: Draw) -> None:
     for flag in draw.flags:
         print(f"note: {json.dumps(dict(flag), ensure_ascii=False)}")
     print(render(["criterion", "cost"], list(draw.cost.items()), left=("criterion",)))
+
+
+def _print_explanation(tournament: Tournament, explanation: Explanation) -> None:
+    from qisai.cli.explanation import sentences
+
+    names = {entrant.number: entrant.name for entrant in tournament.entrants}
+    print("\n" + "\n".join(sentences(explanation, names)))
