@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from qisai.errors import QisaiError
@@ -50,7 +50,7 @@ def pair_round(
         raise no_legal_draw(drawing.field)
     choice = _ideal(drawing)
     if choice is None:
-        choice = _best(drawing, None) if Stage(stage) is Stage.OPTIMAL else _first(drawing, limits)
+        choice = _best(drawing) if Stage(stage) is Stage.OPTIMAL else _first(drawing, limits)
     return _checked(drawing, _looking_ahead(drawing, choice))
 
 
@@ -67,13 +67,17 @@ def improve(tournament: Tournament, budget: int | None = None, *, limits: Limits
     if ideal is not None:
         yield _checked(drawing, _looking_ahead(drawing, ideal))
         return
-    first = _checked(drawing, _looking_ahead(drawing, _first(drawing, limits)))
-    yield first
-    if first.optimal:
+    best = _checked(drawing, _looking_ahead(drawing, _first(drawing, limits)))
+    yield best
+    if best.optimal:
         return
-    best = _checked(drawing, _looking_ahead(drawing, _best(drawing, budget)))
-    if (tuple(best.cost.values()), not best.optimal) < (tuple(first.cost.values()), True):
-        yield best
+    for found in _ever_better(drawing, budget):
+        choice = _looking_ahead(drawing, _of_optimal_stage(drawing, found))
+        cost = cost_of(drawing.field, choice.pairs, choice.bye, system=drawing.system, view=drawing.view)
+        better = (tuple(cost.values()), not choice.verdict.optimal)
+        if better < (tuple(best.cost.values()), not best.optimal):
+            best = _checked(drawing, choice, cost)
+            yield best
 
 
 def _ideal(drawing: Drawing) -> _Choice | None:
@@ -114,12 +118,21 @@ def _first(drawing: Drawing, limits: Limits | None) -> _Choice:
     return _Choice(pairs=found.pairs, bye=found.bye, verdict=verdict)
 
 
-def _best(drawing: Drawing, budget: int | None) -> _Choice:
-    """The best draw, or the best that the budget allows."""
+def _best(drawing: Drawing) -> _Choice:
+    """The best draw."""
+    *_, found = _ever_better(drawing, None)
+    return _of_optimal_stage(drawing, found)
+
+
+def _ever_better(drawing: Drawing, budget: int | None) -> Iterator[optimal.OptimalResult]:
+    """What the optimal stage finds, `NoLegalDraw` with its reasons where there is nothing to find."""
     try:
-        found = optimal.solve(drawing.field, system=drawing.system, budget=budget)
+        yield from optimal.improve(drawing.field, system=drawing.system, budget=budget)
     except optimal.InfeasibleField as none_exists:
         raise no_legal_draw(drawing.field) from none_exists
+
+
+def _of_optimal_stage(drawing: Drawing, found: optimal.OptimalResult) -> _Choice:
     verdict = Verdict(
         stage=_best_stage(drawing),
         optimal=found.optimal,
@@ -149,8 +162,8 @@ def _looking_ahead(drawing: Drawing, choice: _Choice) -> _Choice:
     return choice
 
 
-def _checked(drawing: Drawing, choice: _Choice) -> Draw:
-    draw = assemble(drawing, choice.pairs, choice.bye, verdict=choice.verdict)
+def _checked(drawing: Drawing, choice: _Choice, cost: Mapping[str, int] | None = None) -> Draw:
+    draw = assemble(drawing, choice.pairs, choice.bye, verdict=choice.verdict, cost=cost)
     broken = violations(drawing.tournament, draw)
     if broken:
         raise BrokenDraw(
