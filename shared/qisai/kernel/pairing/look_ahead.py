@@ -43,6 +43,7 @@ class Continuations:
         rounds = range(self._drawing, planned + 1)
         self._playing = {r: self._positions(_playing_in(tournament, r)) for r in rounds}
         self._forbidden = {r: self._forbidden_in(tournament, r) for r in rounds}
+        self._partners = {r: self._partners_from(r) for r in rounds}
         self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], bool] = {}
 
     def exist_after(self, field: Field, pairs: Sequence[tuple[int, int]], bye: int | None) -> bool:
@@ -70,6 +71,16 @@ class Continuations:
                 _meet(bans, a, b)
         return tuple(bans)
 
+    def _partners_from(self, round_number: int) -> tuple[int, ...]:
+        """Whom each could still be paired with in that round or a later one, whether they have met or not."""
+        partners = [0] * len(self._at)
+        for later in range(round_number, self._last + 1):
+            playing = self._playing[later]
+            for at in range(len(partners)):
+                if playing >> at & 1:
+                    partners[at] |= playing & ~self._forbidden[later][at] & ~(1 << at)
+        return tuple(partners)
+
     def _go_on(self, round_number: int, met: tuple[int, ...], byes: tuple[int, ...]) -> bool:
         """Depth: one call for each round to come, at most as many as there are pairs left for one entrant."""
         if round_number > self._last:
@@ -77,24 +88,32 @@ class Continuations:
         key = (round_number, met, byes)
         known = self._known.get(key)
         if known is None:
-            known = self._enough_left(round_number, met) and self._some_draw_goes_on(round_number, met, byes)
+            known = self._enough_left(round_number, met, byes) and self._some_draw_goes_on(round_number, met, byes)
             self._known[key] = known
         return known
 
-    def _enough_left(self, round_number: int, met: tuple[int, ...]) -> bool:
-        """A count that must hold: rounds nobody is left for can only be byes, and each odd round has but one."""
+    def _enough_left(self, round_number: int, met: tuple[int, ...], byes: tuple[int, ...]) -> bool:
+        """Counts that must hold: rounds nobody is left for can only be byes, of which each odd round has one.
+
+        While the same entrants play on, rule 4 hands these out evenly: nobody is lifted above the level they reach.
+        """
         byes_to_come = 0
-        short = [0] * len(met)
+        rounds_to_play = [0] * len(met)
         for later in range(round_number, self._last + 1):
             playing = self._playing[later]
             if not playing:
                 return False
             byes_to_come += playing.bit_count() % 2
             for at in range(len(met)):
-                short[at] += playing >> at & 1
-        here = self._playing[round_number]
-        needed = sum(max(0, rounds - (here & ~met[at] & ~(1 << at)).bit_count()) for at, rounds in enumerate(short))
-        return needed <= byes_to_come
+                rounds_to_play[at] += playing >> at & 1
+        partners = self._partners[round_number]
+        needed = [max(0, rounds - (partners[at] & ~met[at]).bit_count()) for at, rounds in enumerate(rounds_to_play)]
+        if sum(needed) > byes_to_come:
+            return False
+        if self._playing[round_number] != self._playing[self._last]:
+            return True
+        level = _level([count for at, count in enumerate(byes) if self._playing[round_number] >> at & 1], byes_to_come)
+        return all(need <= max(0, level - byes[at]) for at, need in enumerate(needed))
 
     def _some_draw_goes_on(self, round_number: int, met: tuple[int, ...], byes: tuple[int, ...]) -> bool:
         playing, bans = self._playing[round_number], self._forbidden[round_number]
@@ -141,6 +160,14 @@ def pairings(free: int, partners: Sequence[int]) -> Iterator[list[tuple[int, int
         for pairs in pairings(free & ~(1 << tightest | 1 << other), partners):
             pairs.append((tightest, other) if tightest < other else (other, tightest))
             yield pairs
+
+
+def _level(byes: Sequence[int], to_come: int) -> int:
+    """The most byes anybody has once `to_come` more went, one by one, to whoever had the fewest."""
+    level = 0
+    while sum(max(0, level - count) for count in byes) < to_come:
+        level += 1
+    return level
 
 
 def _meet(masks: list[int], a: int, b: int) -> None:
