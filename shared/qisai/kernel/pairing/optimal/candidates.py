@@ -37,10 +37,28 @@ def starting_edges(tables: Tables) -> list[Edge]:
     for g, lower in enumerate(tables.reach):
         for h in lower:
             wanted.update(_across(tables, g, h))
-    edges = [(u, v, tables.cost(u, v)) for u, v in wanted]
+    edges = [(u, v, tables.cost(u, v)) for u, v in sorted(wanted)]
     cheapest = sorted(tables.byes, key=lambda index: (tables.byes[index], index))[:BYES] if field.odd else []
     edges.extend((index, field.size, tables.byes[index]) for index in cheapest)
     return edges
+
+
+def starting_prices(tables: Tables) -> list[int]:
+    """Prices to start from, per vertex; the matcher lowers those that are too high.
+
+    In a group where one wish outnumbers the other by more than one, pairs of the many clash: their price is the cost of
+    such a pair, and the others make up for it. Then pairs of both kinds are tight at once.
+    """
+    field = tables.view.field
+    prices = [0] * (field.size + field.size % 2)
+    clash = tables.weights.get("side_clashes", 0)
+    for group in range(len(field.group_size)):
+        inside = members(field, group)
+        surplus = sum(field.wish[u] for u in inside)
+        if clash and abs(surplus) > 1:
+            for u in inside:
+                prices[u] = clash if field.wish[u] * surplus > 0 else -clash
+    return prices
 
 
 def members(field: Field, group: int) -> range:

@@ -70,9 +70,9 @@ class Part:
         rows = max(1, BLOCK // self.size)
         return (range(at, min(at + rows, self.size)) for at in range(0, self.size, rows))
 
-    def packed(self, rows: range, columns: range, *, kept: bool = True) -> tuple[Costs, Flags]:
-        """Packed costs of a block (without those of the kept criteria, on request), and which pairs may meet."""
-        layers = self.layers if kept else self.layers[self.kept :]
+    def packed(self, rows: range, columns: range) -> tuple[Costs, Flags]:
+        """Packed costs of a block, and which of its pairs may meet."""
+        layers = self.layers
         i = self.members[rows.start : rows.stop, None]
         j = self.members[None, columns.start : columns.stop]
         left, right = (min(max(at - columns.start, 0), len(columns)) for at in (rows.start, rows.stop))
@@ -89,6 +89,12 @@ class Part:
         inside = (c >= columns.start) & (c < columns.stop)
         legal[r[inside] - rows.start, c[inside] - columns.start] = False
         return cost, legal
+
+    def packed_grid(self, rows: Ints, columns: Ints, *, kept: bool = True) -> Costs:
+        """Packed costs of every row with every column, whether they may meet or not."""
+        i, j = self.members[rows][:, None], self.members[columns][None, :]
+        layers = self.layers if kept else self.layers[self.kept :]
+        return self._packed(layers, np.minimum(i, j), np.maximum(i, j))
 
     def packed_pairs(self, a: Ints, b: Ints) -> list[int]:
         """Packed costs of single pairs, given as positions."""

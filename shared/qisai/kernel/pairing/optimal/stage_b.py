@@ -19,10 +19,14 @@ Edge = tuple[int, int, int]
 
 WHOLE: Final = 12
 """Parts up to this size are offered whole."""
-NEAREST: Final = 10
-"""Cheapest partners offered a head."""
-NEAREST_BY_ORDER: Final = 4
+NEAREST: Final = 12
+"""Cheapest partners offered a head, those included whom one must not meet."""
+NEAREST_BY_ORDER: Final = 6
 """And cheapest partners if only the order counted: without them prices of the two wishes have nothing to hold on to."""
+STRIP: Final = 32
+"""So many neighbours are looked at together."""
+WINDOW: Final = 96
+"""How many more than themselves are looked at for them."""
 AFRESH: Final = 8
 """Where more than one pair for so many members was missing, starting afresh is quicker than mending."""
 ALIGNED: Final = 2
@@ -80,7 +84,8 @@ def starting_pairs(part: Part) -> tuple[Ints, Ints]:
     if part.size <= WHOLE:
         chosen.append(np.stack(np.triu_indices(part.size, 1), axis=1))
     else:
-        chosen += [np.concatenate([_nearest(part, rows) for rows in part.blocks()]), *_aligned(part)]
+        rows = (range(at, min(at + STRIP, part.size)) for at in range(0, part.size, STRIP))
+        chosen += [*(_nearest(part, strip) for strip in rows), *_aligned(part)]
     flat = np.concatenate(chosen)
     keys = np.unique(flat.min(axis=1) * part.size + flat.max(axis=1))
     a, b = keys // part.size, keys % part.size
@@ -92,12 +97,20 @@ def starting_pairs(part: Part) -> tuple[Ints, Ints]:
 
 
 def _nearest(part: Part, rows: range) -> Ints:
+    """For neighbours in the order, the partners who are cheapest for each among those who suit the one in the middle.
+
+    Costs change little from one to the next, so the rest of the part need not be looked at.
+    """
+    centre = (rows.start + rows.stop) // 2
+    by_order = part.packed_grid(np.array([centre]), np.arange(part.size), kept=False)[0]
+    window = min(part.size, len(rows) + WINDOW)
+    columns = np.argpartition(by_order, window - 1)[:window]
+    own = np.arange(rows.start, rows.stop)
     found = []
     for count, kept in ((NEAREST, True), (NEAREST_BY_ORDER, False)):
-        cost, legal = part.packed(rows, range(part.size), kept=kept)
-        cost[~legal] = cost.max() + 1
-        near = np.argpartition(cost, count, axis=1)[:, :count]
-        found.append(np.stack([np.repeat(np.arange(rows.start, rows.stop), count), near.ravel()], axis=1))
+        count = min(count, window - 1)
+        near = np.argpartition(part.packed_grid(own, columns, kept=kept), count, axis=1)[:, :count]
+        found.append(np.stack([np.repeat(own, count), columns[near].ravel()], axis=1))
         if part.kept == 0:
             break
     return np.concatenate(found)

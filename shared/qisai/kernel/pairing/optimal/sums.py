@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qisai.kernel.pairing.criteria import Criterion
-from qisai.kernel.pairing.optimal.candidates import starting_edges
+from qisai.kernel.pairing.optimal.candidates import starting_edges, starting_prices
 from qisai.kernel.pairing.optimal.certificate_sums import too_cheap
 from qisai.kernel.pairing.optimal.matcher import Matcher
 from qisai.kernel.pairing.optimal.odd_sets import OddSet, check_sum
@@ -43,8 +43,11 @@ def solve_sums(tables: Tables, *, limit: int | None = None) -> tuple[Priced, int
     # A chain of pairs dearer than any draw lets the first matching exist; where one stays, there is no draw.
     barred_cost = tables.largest + 1
     matcher.offer((v, v + 1, barred_cost) for v in range(0, matcher.size, 2))
-    matcher.offer(starting_edges(tables))
-    matcher.start([0] * matcher.size)
+    edges = starting_edges(tables)
+    matcher.offer(edges)
+    wish = (*field.wish, 0)
+    granted = ((u, v) for u, v, _ in edges if wish[u] * wish[v] < 0)
+    matcher.start(starting_prices(tables), granted)
     while True:
         matcher.solve(limit=limit)
         missing = too_cheap(tables, matcher.y, matcher.blossoms())
