@@ -13,7 +13,7 @@ from itertools import accumulate, groupby
 from qisai.errors import FieldError, Invalid
 from qisai.kernel.first_round import GroupOrder, first_round_order
 from qisai.kernel.model import Direction, Entrant, Regulations, System, Tournament, WithinGroup
-from qisai.kernel.pairing.history import FIRST, SECOND, History, Record, compile_history, float_weight
+from qisai.kernel.pairing.history import FIRST, SECOND, History, Record, compile_history
 from qisai.kernel.pairing.round_robin import berger_round, table_numbers
 
 
@@ -178,10 +178,10 @@ def _compile(tournament: Tournament, present: Sequence[Entrant], history: Histor
         wish=tuple(map(_wish, sides, surplus)) if balanced else (0,) * len(number),
         may_first=_inside_limits(sides, surplus, side=FIRST, balanced=balanced),
         may_second=_inside_limits(sides, surplus, side=SECOND, balanced=balanced),
-        down_weight=tuple(float_weight(record.down_floats, drawing=drawing) for record in records),
-        up_weight=tuple(float_weight(record.up_floats, drawing=drawing) for record in records),
-        down_count=tuple(len(record.down_floats) for record in records),
-        up_count=tuple(len(record.up_floats) for record in records),
+        down_weight=tuple([record.down_weight for record in records]),
+        up_weight=tuple([record.up_weight for record in records]),
+        down_count=tuple([record.down_count for record in records]),
+        up_count=tuple([record.up_count for record in records]),
         unplayed=tuple(drawing - 1 - record.played for record in records),
         bye_count=tuple(record.byes for record in records),
         bye_eligible=_bye_eligible(records),

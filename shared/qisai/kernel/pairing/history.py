@@ -6,8 +6,8 @@ opponent is an opponent like any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from qisai.errors import FieldError, Invalid
@@ -24,21 +24,23 @@ SECOND: Final = -1
 
 @dataclass(slots=True, kw_only=True)
 class Record:
-    """The history of one entrant. Rounds are numbers from 1; sides are +1 first, −1 second."""
+    """The history of one entrant; sides are +1 first, −1 second."""
 
-    met: set[int]
+    met: set[int] = field(default_factory=set)
     """Numbers of the opponents met."""
-    sides: list[int]
+    sides: list[int] = field(default_factory=list)
     """Sides of games with a side, in round order."""
-    down_floats: list[int]
-    """Rounds in which the entrant met somebody with a lower score."""
-    up_floats: list[int]
-    """Rounds in which the entrant met somebody with a higher score."""
-    played: int
+    down_weight: int = 0
+    """Boards against somebody with a lower score, weighted by age (`float_weight`)."""
+    down_count: int = 0
+    up_weight: int = 0
+    """Boards against somebody with a higher score, weighted likewise."""
+    up_count: int = 0
+    played: int = 0
     """Rounds played over the board."""
-    left: int
+    left: int = 0
     """Boards played on the left (first) seat."""
-    byes: int
+    byes: int = 0
     """Pairing byes, full-point byes and wins by forfeit."""
 
 
@@ -69,16 +71,14 @@ def compile_history(tournament: Tournament) -> History:
     """
     check_rounds(tournament)
     running = running_pairing_scores(tournament)
-    records = {
-        entrant.number: Record(met=set(), sides=[], down_floats=[], up_floats=[], played=0, left=0, byes=0)
-        for entrant in tournament.entrants
-    }
+    records = {entrant.number: Record() for entrant in tournament.entrants}
     meanings = _meanings(forfeit_counts_as_met=tournament.regulations.forfeit_counts_as_met)
     for round_, scores in zip(tournament.rounds, running, strict=False):
+        weight = float_weight(tournament.next_round - round_.number)
         for board in round_.boards:
             assert board.result is not None
             _note_board(board, meanings[board.result], records)
-            _note_float(board, scores, round_.number, records)
+            _note_float(board, scores, weight, records)
         for bye in round_.byes:
             if bye.kind in BYES_THAT_COUNT:
                 records[bye.entrant].byes += 1
@@ -152,16 +152,20 @@ def _note_board(board: Board, meaning: _Meaning, records: Mapping[int, Record]) 
         second.byes += 1
 
 
-def _note_float(board: Board, scores: Mapping[int, int], number: int, records: Mapping[int, Record]) -> None:
+def _note_float(board: Board, scores: Mapping[int, int], weight: int, records: Mapping[int, Record]) -> None:
     """A float is an earlier board, forfeits and void games included, with unequal scores before that round."""
     first, second = scores[board.first], scores[board.second]
     if first == second:
         return
-    upper, lower = (board.first, board.second) if first > second else (board.second, board.first)
-    records[upper].down_floats.append(number)
-    records[lower].up_floats.append(number)
+    upper, lower = records[board.first], records[board.second]
+    if first < second:
+        upper, lower = lower, upper
+    upper.down_weight += weight
+    upper.down_count += 1
+    lower.up_weight += weight
+    lower.up_count += 1
 
 
-def float_weight(rounds: Sequence[int], *, drawing: int) -> int:
-    """Floats weighted as in criterion 10: 8 for the round just before `drawing`, 4 for the one before, 2 if older."""
-    return sum(8 if number == drawing - 1 else 4 if number == drawing - 2 else 2 for number in rounds)
+def float_weight(age: int) -> int:
+    """Weight of a float in criterion 10: 8 in the round just before (age 1), 4 in the one before that, 2 if older."""
+    return 8 if age == 1 else 4 if age == 2 else 2
