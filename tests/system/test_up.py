@@ -57,7 +57,7 @@ def test_the_first_administrator_can_sign_in_with_the_password_that_was_shown(up
     assert password is not None
     assert up.printed().count(password) == 1
     client = up.client(password)
-    assert client.people.me().login == "admin"
+    assert client.people.me().account.login == "admin"
     assert len(client.operations.workers()) == 2
 
 
@@ -82,7 +82,9 @@ def test_nobody_else_can_read_the_secrets_or_reach_the_servers(up: Platform, fol
         command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
         for secret in (folder / "secrets").iterdir():
             assert secret.read_text().strip() not in command
-    assert requests.get(f"http://127.0.0.1:{up.state().ports['results']}/events/1/rounds", timeout=3).status_code == 401
+    for service in ("registration", "results"):
+        url = f"http://127.0.0.1:{up.state().ports[service]}/api/v1/events/1"
+        assert requests.get(url if service == "registration" else f"{url}/rounds", timeout=3).status_code == 401
 
 
 @pytest.mark.parametrize("name", ["results", "valkey", "worker2", "keeper", "gateway", "postgres"])
