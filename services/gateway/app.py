@@ -35,8 +35,9 @@ def create_app(settings: GatewaySettings | None = None) -> Flask:
     health.install(app)
     proxy.install(app)
     openapi.install(app)
-    pages.install(app)
-    browser_safety.install(app, is_https=settings.public_url.startswith("https://"))
+    is_https = settings.public_url.startswith("https://")
+    pages.install(app, secret_key=settings.secret_key, is_https=is_https)
+    browser_safety.install(app, is_https=is_https)
     if settings.trusted_proxies:
         count = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count)  # type: ignore[method-assign]

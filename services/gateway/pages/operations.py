@@ -1,0 +1,86 @@
+"""The operations page: the queue, its workers, breakers, alerts and services, with a chart of the last hour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+from qisai.client import QueueView
+from qisai.client.operations import ServiceHealth
+from qisai.db.accounts import Role
+from qisai.web.rights import Right, requires
+from services.gateway.health import all_services
+from services.gateway.pages.site import client, telling, viewer
+from services.gateway.parts import parts
+
+pages = Blueprint("operations_pages", __name__)
+
+WIDTH, HEIGHT = 600, 80
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One minute of the chart, in its units: finished and failed stand on each other, from the bottom."""
+
+    x: float
+    width: float
+    finished: float
+    failed: float
+    label: str
+
+
+@pages.get("/queue")
+@requires(Right.PUBLIC)
+def queue() -> str:
+    """What waits, what runs, what went wrong."""
+    asking = client().operations
+    found = asking.queue()
+    may_see_services = viewer().roles & {Role.OPS, Role.ASSOCIATION_ADMIN}
+    services = [ServiceHealth.from_json(health.json()) for health in all_services(parts())] if may_see_services else []
+    return render_template(
+        "queue.html",
+        queue=found,
+        bars=bars(found),
+        chart=(WIDTH, HEIGHT),
+        workers=asking.workers(),
+        breakers=asking.breakers(),
+        alerts=asking.alerts(),
+        services=services,
+    )
+
+
+@pages.post("/queue/alerts/<int:alert_id>")
+@requires(Right.PUBLIC)
+def acknowledge(alert_id: int) -> Response:
+    """Notes who has seen an alert."""
+    with telling(_("Noted.")):
+        client().operations.acknowledge(alert_id)
+    return redirect(url_for("operations_pages.queue"), code=303)
+
+
+@pages.post("/queue/breakers")
+@requires(Right.PUBLIC)
+def reset() -> Response:
+    """Closes an event's breaker."""
+    with telling(_("The breaker is reset.")):
+        client().operations.reset_breaker(request.form.get("event", type=int) or 0)
+    return redirect(url_for("operations_pages.queue"), code=303)
+
+
+def bars(queue: QueueView) -> list[Bar]:
+    """The last hour, scaled to its busiest minute."""
+    most = max((row["finished"] + row["failed"] for row in queue.history), default=0) or 1
+    width = WIDTH / max(len(queue.history), 1)
+    return [
+        Bar(
+            x=round(position * width, 1),
+            width=round(width * 0.8, 1),
+            finished=round(HEIGHT * row["finished"] / most, 1),
+            failed=round(HEIGHT * row["failed"] / most, 1),
+            label=f"{str(row['minute'])[11:16]} UTC: {row['finished']} / {row['failed']}",
+        )
+        for position, row in enumerate(queue.history)
+    ]

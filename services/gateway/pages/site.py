@@ -1,0 +1,200 @@
+"""What every page has: the one who looks, the client that asks for them, style sheets and scripts."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from babel.dates import format_datetime
+from flask import Flask, Response, flash, g, request, send_from_directory, url_for
+from flask_babel import get_locale
+from jinja2 import FileSystemLoader
+from markupsafe import Markup
+from werkzeug.exceptions import NotFound as PageNotFound
+
+from qisai.client import Client, Event
+from qisai.db.accounts import Role
+from qisai.errors import Conflict, Invalid, QisaiError, Unauthenticated
+from qisai.web.rights import ROLES, Right, requires
+from services.gateway import guard
+from services.gateway.credentials import CSRF_FIELD, DEVICE_COOKIE, PUBLIC
+from services.gateway.inner import client_of
+from services.gateway.pages import wording
+from services.gateway.pages.language import NAMES, language
+from services.gateway.parts import credential, parts
+
+STATIC: Final = Path(__file__).parent / "static"
+TEMPLATES: Final = Path(__file__).parent / "templates"
+_YEAR: Final = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """Who looks at the page. `name` None: the public."""
+
+    name: str | None = None
+    roles: frozenset[Role] = frozenset()
+    csrf_token: str = ""
+
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether this is an account."""
+        return self.name is not None
+
+    def may(self, right: Right, event: Event | None = None) -> bool:
+        """Whether to offer this on a page; the service decides whether it is done."""
+        held = self.roles if event is None else {Role(role) for role in event.your_roles}
+        return bool(held & ROLES[right])
+
+
+def viewer() -> Viewer:
+    """Who looks at the page under way; a sign-in that has ended is the public."""
+    if "viewer" not in g:
+        g.viewer = _viewer()
+    found: Viewer = g.viewer
+    return found
+
+
+def client() -> Client:
+    """A client that speaks for the viewer, in the page's language."""
+    viewer()  # lets go of a sign-in that has ended
+    return client_of(parts(), credential(), language=language())
+
+
+def _viewer() -> Viewer:
+    who = credential()
+    if who.account_id is None:
+        return Viewer()
+    try:
+        with parts().database.transaction() as session:
+            caller = guard.load_caller(session, who)
+    except Unauthenticated:
+        g.credential = PUBLIC
+        return Viewer()
+    return Viewer(
+        name=caller.actor.name,
+        roles=frozenset(grant.role for grant in caller.grants),
+        csrf_token=parts().credentials.csrf_token(who.secret_hash) if who.by_cookie else "",
+    )
+
+
+@contextmanager
+def telling(done: str = "") -> Iterator[None]:
+    """Says `done` when all went well, else what went wrong, on the page that is shown next. Typed input is not at
+    stake here: forms that hold some are shown again as they were sent."""
+    try:
+        yield
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        for line in lines_of(error):
+            flash(line, "error")
+    else:
+        if done:
+            flash(done, "done")
+
+
+def lines_of(error: QisaiError) -> Sequence[str]:
+    """What went wrong, one line for each thing to do."""
+    if isinstance(error, Conflict) and error.blockers:
+        return [error.detail, *(blocker.detail for blocker in error.blockers)]
+    if isinstance(error, Invalid) and error.errors:
+        return [error.detail, *(f"{fault.pointer}: {fault.detail}" for fault in error.errors[:20])]
+    return [error.detail]
+
+
+def csrf_field() -> Markup:
+    """The hidden field that each form needs."""
+    return Markup('<input type="hidden" name="{}" value="{}">').format(CSRF_FIELD, viewer().csrf_token)
+
+
+def clock(moment: datetime | None, event: Event | None = None, *, form: str = "MM-dd HH:mm") -> str:
+    """A time in the event's zone."""
+    if moment is None:
+        return ""
+    try:
+        zone = ZoneInfo(event.time_zone) if event is not None else ZoneInfo("UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        zone = ZoneInfo("UTC")
+    return format_datetime(moment.astimezone(zone), form, locale=get_locale())
+
+
+@cache
+def _fingerprint(name: str) -> str:
+    return hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:10]
+
+
+def asset(name: str) -> str:
+    """Address of a style sheet or script; it changes with the file, so browsers may keep it."""
+    return f"{url_for('asset_file', name=name)}?v={_fingerprint(name)}"
+
+
+def languages() -> list[tuple[str, str, str]]:
+    """Tag, own name and address of this page in each language."""
+    here = {name: value for name, value in request.args.items() if name != "lang"}
+    return [(tag, name, _with_query({**here, "lang": tag})) for tag, name in NAMES.items()]
+
+
+def _with_query(query: dict[str, str]) -> str:
+    return f"{request.path}?{urlencode(query)}"
+
+
+def install(app: Flask) -> None:
+    """Adds the files and what templates call."""
+    app.jinja_loader = _loader()
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+
+    @app.get("/assets/<name>")
+    @requires(Right.PUBLIC)
+    def asset_file(name: str) -> Response:
+        if name not in _asset_names():
+            raise PageNotFound
+        return send_from_directory(STATIC, name, max_age=_YEAR if "v" in request.args else 0)
+
+    @app.context_processor
+    def known_to_templates() -> dict[str, Any]:
+        return {
+            "asset": asset,
+            "csrf": csrf_field,
+            "new_key": lambda: secrets.token_hex(16),
+            "clock": clock,
+            "language": language(),
+            "languages": languages,
+            "Right": Right,
+            "viewer": viewer(),
+            "words": wording,
+        }
+
+    @app.after_request
+    def name_device(response: Response) -> Response:
+        """A browser gets a name, so that an answer that was lost can be told from somebody else's change."""
+        if response.mimetype == "text/html" and DEVICE_COOKIE not in request.cookies and viewer().is_signed_in:
+            response.set_cookie(
+                DEVICE_COOKIE,
+                secrets.token_hex(8),
+                max_age=_YEAR,
+                httponly=True,
+                samesite="Lax",
+                secure=parts().is_https,
+                path="/",
+            )
+        return response
+
+
+def _loader() -> Any:
+    return FileSystemLoader(TEMPLATES)
+
+
+@cache
+def _asset_names() -> frozenset[str]:
+    return frozenset(path.name for path in STATIC.iterdir())

@@ -1,0 +1,52 @@
+// What every page does: find in a list, choose from a list at once, and send forms without losing what was typed.
+import { NoNetwork, call, isSignedOut, signInAgain } from "./session.js";
+
+document.documentElement.classList.add("js");
+
+for (const input of document.querySelectorAll("input[data-find]")) {
+  const find = () => {
+    const wanted = input.value.trim().toLowerCase();
+    for (const row of document.querySelectorAll(`${input.dataset.find} tbody tr`)) {
+      row.hidden = wanted !== "" && !row.textContent.toLowerCase().includes(wanted);
+    }
+  };
+  input.addEventListener("input", find);
+  document.addEventListener("qisai:refreshed", find);
+}
+
+for (const select of document.querySelectorAll("select[data-go]")) {
+  select.addEventListener("change", () => select.form.submit());
+}
+
+// A form is sent only while there is a network and a sign-in: else what was typed would be lost with the page.
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.method !== "post" || "plain" in form.dataset || form.dataset.sure === "yes") return;
+  event.preventDefault();
+  const button = event.submitter;
+  if (form.dataset.sending === "yes") return;
+  if (form.dataset.confirm && !window.confirm(form.dataset.confirm)) return;
+  form.dataset.sending = "yes";
+  const offline = document.getElementById("offline");
+  if (offline) offline.hidden = true;
+  try {
+    await call("GET", "/api/v1/me");
+  } catch (error) {
+    form.dataset.sending = "no";
+    if (error instanceof NoNetwork && offline) {
+      offline.hidden = false;
+      offline.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    if (!isSignedOut(error) || !(await signInAgain())) return;
+  }
+  form.dataset.sure = "yes";
+  form.requestSubmit(button);
+});
+
+window.addEventListener("pageshow", () => {
+  for (const form of document.forms) {
+    form.dataset.sending = "no";
+    form.dataset.sure = "no";
+  }
+});
