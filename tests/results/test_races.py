@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from qisai.db.rounds import SeatPlace, SeatRow
+from qisai.db.rounds import RoundRow, SeatPlace, SeatRow
 from qisai.errors import Conflict, Gone
 from qisai.kernel.model import Result
 from qisai.ledger.actor import Actor
@@ -100,7 +100,7 @@ def test_a_round_is_not_closed_while_a_result_is_being_taken_back(round1: Play, 
 
 
 def test_a_result_that_comes_while_the_round_is_taken_back_finds_the_board_gone(round1: Play, other: Session) -> None:
-    """Pins the shared lock on the round when a result is written, against unpublishing."""
+    """Two guards stand here: the shared lock on the round, and `unpublished_at` in the update; red without both."""
     unpublish_round(other, ACTOR, event_id=round1.field.event_id, number=1, seen_version=2, reason="重排")
     late = _put(round1, 1, "draw")
     assert late.waits_for_a_lock()
@@ -122,10 +122,15 @@ def test_a_round_with_a_result_under_way_is_not_taken_back(round1: Play, other: 
     assert _logged(round1, 1) == 1
 
 
-def test_of_two_who_publish_at_once_one_wins_and_the_other_hears_who(play: Play, other: Session) -> None:
-    """Pins the lock on the round row when publishing: without it both see a pending round."""
+@pytest.mark.parametrize("row_exists", [False, True], ids=["new round", "round taken back before"])
+def test_of_two_who_publish_at_once_one_wins_and_the_other_hears_who(
+    play: Play, other: Session, row_exists: bool
+) -> None:
+    """Pins the two halves of `hold_round`: the unique row that both would insert, and the lock on one that exists."""
     with play.service.owner() as session:
         fields.add_draft(session, play.field, round_no=1, pairs=[(1, 3), (2, 4)])
+        if row_exists:
+            session.add(RoundRow(event_id=play.field.event_id, number=1))
     event_id = play.field.event_id
     publish_draw(other, ACTOR, event_id=event_id, round_no=1, number=1, seen_version=1)
     second = InBackground(play.service.database, lambda: play.chief.post(f"{play.round(1)}/draws/1/publish", version=1))
