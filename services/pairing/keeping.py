@@ -9,13 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import IdempotencyRow, WebSessionRow
-from qisai.db.jobs import JobRow, JobState, WorkerRow
+from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow
 from qisai.db.records import AlertRow, Severity
 from qisai.db.rounds import RoundRow, RoundState
 from qisai.ledger import alerts, audit, feed
 from qisai.ledger.actor import system_actor
+from services.pairing.breaker import BREAKER_ALERT
+from services.pairing.ending import DEGRADED_ALERT, FAILED_ALERT
 from services.pairing.jobs import CLOCK
-from services.pairing.operations import DEGRADED_ALERT, FAILED_ALERT
 
 QUEUE_ALERT: Final = "queue-stuck"
 WORKERS_ALERT: Final = "no-live-worker"
@@ -80,7 +81,7 @@ def _switch(session: Session, kind: str, *, on: bool, detail: dict[str, Any]) ->
 
 
 def _clear_settled(session: Session) -> None:
-    """A degraded or failed draw is settled once its round is published, however that came about."""
+    """A degraded or failed draw is settled once its round is published, a breaker once somebody has closed it."""
     published = sa.select(sa.literal(1)).where(
         RoundRow.event_id == AlertRow.event_id,
         RoundRow.state != RoundState.PENDING,
@@ -89,6 +90,15 @@ def _clear_settled(session: Session) -> None:
     session.execute(
         sa.update(AlertRow)
         .where(AlertRow.kind.in_((DEGRADED_ALERT, FAILED_ALERT)), AlertRow.cleared_at.is_(None), published.exists())
+        .values(cleared_at=CLOCK)
+        .execution_options(synchronize_session=False)
+    )
+    closed = sa.select(sa.literal(1)).where(
+        BreakerRow.event_id == AlertRow.event_id, BreakerRow.state == BreakerState.CLOSED
+    )
+    session.execute(
+        sa.update(AlertRow)
+        .where(AlertRow.kind == BREAKER_ALERT, AlertRow.cleared_at.is_(None), closed.exists())
         .values(cleared_at=CLOCK)
         .execution_options(synchronize_session=False)
     )

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -111,7 +111,7 @@ class Solver:
             if pipe is not None:
                 pipe.close()
 
-    def run(self, request: Mapping[str, Any], *, deadline_ms: int, tick_ms: int) -> Iterator[Message]:
+    def run(self, request: Mapping[str, Any], *, deadline_ms: int, tick_ms: int) -> Generator[Message]:
         """Sends one request and yields what comes back, a `Tick` every `tick_ms`, and exactly one `Ended`, last.
 
         Past the deadline, counted from here, the process is killed. Closing the iterator early kills it too, so a

@@ -13,7 +13,8 @@ from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Result
 from qisai.kernel.tournament_file import parse_tournament
 from services.pairing import jobs
-from services.pairing.operations import MOST_RESTARTS, Terms, work
+from services.pairing.ending import MOST_RESTARTS
+from services.pairing.operations import Terms, work
 from services.pairing.solving import Solver
 from tests.fields import add_draft, add_round, bump, owner_of, ready_event
 from tests.pairing.asking import ask, event_with_job, job, rows
