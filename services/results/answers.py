@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 from qisai.db.rounds import ResultConflictRow, ResultLogRow
@@ -12,14 +11,15 @@ from qisai.kernel.model import Result
 from qisai.kernel.standings import Standings
 from qisai.kernel.standings_file import arithmetic_to_json, standings_to_json
 from qisai.kernel.tie_breaks.points import POINTS
+from qisai.web.shapes import moment, page
 from services.results.queries.rounds import RoundView
 
+__all__ = [
+    "arithmetic", "board", "board_value", "byes", "conflict_entry", "entrant", "log_entry", "moment", "page", "round_",
+    "standings", "value_of",
+]  # fmt: skip
+
 Json = dict[str, Any]
-
-
-def moment(value: datetime | None) -> str | None:
-    """RFC 3339 in UTC."""
-    return None if value is None else value.isoformat().replace("+00:00", "Z")
 
 
 def entrant(row: Any) -> Json:
@@ -107,11 +107,6 @@ def conflict_entry(row: ResultConflictRow) -> Json:
     }
 
 
-def page(items: list[Json], *, after: str | None = None) -> Json:
-    """A list with the cursor of what follows."""
-    return {"items": items, "next": after}
-
-
 def standings(table: Standings, snapshot: Snapshot) -> Json:
     """The table with names. `criteria` in order; `scale`: units per point in which a value is exact."""
     entrants = {entrant.number: entrant for entrant in snapshot.tournament.entrants}
@@ -125,6 +120,7 @@ def standings(table: Standings, snapshot: Snapshot) -> Json:
                 "entrant_id": snapshot.entrant_ids[row["number"]],
                 "name": entrants[row["number"]].name,
                 "club": entrants[row["number"]].club,
+                "withdrawn_from": entrants[row["number"]].withdrawn_from,
             }
             for row in whole["rows"]
         ],

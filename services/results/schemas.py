@@ -2,47 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
 
 from qisai.db.jobs import JobState
 from qisai.kernel.model import Result
+from qisai.web.shapes import Body, EventPath, Id, Line, NeededReason, OptionalBody, PageQuery, Reason, RoundPath, plain
 
-Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
-RoundNumber = Annotated[int, Field(ge=1, le=100)]
-
-
-def _plain(text: str) -> str:
-    """Refuses what no column can hold and no page can show: control characters, halves of surrogate pairs."""
-    if any(ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) <= 0xDFFF for c in text if c not in "\n\t"):
-        raise ValueError("contains control characters or broken Unicode; remove them")
-    return text
-
-
-Line = Annotated[StrictStr, Field(max_length=500), AfterValidator(_plain)]
-"""Text that a person types: a note, a reason."""
-
-
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _OptionalBody(_Body):
-    """A body that may be left out altogether."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _nothing_said(cls, value: Any) -> Any:
-        return {} if value is None else value
-
-
-class EventPath(BaseModel):
-    event_id: Id
-
-
-class RoundPath(EventPath):
-    round_no: RoundNumber
+__all__ = [
+    "AfterQuery", "AlertPath", "AlertsQuery", "BoardPath", "DrawLimits", "DrawPath", "DrawRequest", "EntrantPath",
+    "EventPath", "FeedQuery", "ImportQuery", "JobPath", "JobsQuery", "LogQuery", "NeededReason", "PageQuery", "Reason",
+    "ResultBody", "RoundPath",
+]  # fmt: skip
 
 
 class DrawPath(RoundPath):
@@ -63,13 +35,6 @@ class AlertPath(BaseModel):
 
 class EntrantPath(EventPath):
     entrant_number: Annotated[int, Field(ge=1, le=999_999)]
-
-
-class PageQuery(BaseModel):
-    """Where to go on in a list, and how much of it."""
-
-    cursor: Annotated[str | None, Field(max_length=400)] = None
-    limit: Annotated[int, Field(ge=1, le=1000)] = 200
 
 
 class LogQuery(PageQuery):
@@ -97,13 +62,13 @@ class FeedQuery(BaseModel):
 
 
 class ImportQuery(BaseModel):
-    name: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain)] = "Imported event"
-    profile: Annotated[str | None, Field(max_length=60), AfterValidator(lambda v: v if v is None else _plain(v))] = None
+    name: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(plain)] = "Imported event"
+    profile: Annotated[str | None, Field(max_length=60), AfterValidator(lambda v: v if v is None else plain(v))] = None
     """Game of a file that names none."""
     is_public: bool = True
 
 
-class DrawLimits(_Body):
+class DrawLimits(Body):
     """Budgets of one draw; what is left out comes from the event's regulations, then from the size of the field."""
 
     max_depth: Annotated[StrictInt | None, Field(ge=1, le=10**12)] = None
@@ -111,19 +76,11 @@ class DrawLimits(_Body):
     deadline_ms: Annotated[StrictInt | None, Field(ge=50, le=3_600_000)] = None
 
 
-class DrawRequest(_OptionalBody):
+class DrawRequest(OptionalBody):
     limits: DrawLimits = Field(default_factory=DrawLimits)
 
 
-class Reason(_OptionalBody):
-    reason: Line = ""
-
-
-class NeededReason(_Body):
-    reason: Annotated[Line, Field(min_length=1)]
-
-
-class ResultBody(_Body):
+class ResultBody(Body):
     """The result of a board. `result` must be said; null takes it back. What else is left out stays as it is."""
 
     result: Result | None

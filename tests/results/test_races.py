@@ -102,10 +102,17 @@ def test_a_round_is_not_closed_while_a_result_is_being_taken_back(round1: Play, 
 def test_a_result_that_comes_while_the_round_is_taken_back_finds_the_board_gone(round1: Play, other: Session) -> None:
     """Two guards stand here: the shared lock on the round, and `unpublished_at` in the update; red without both."""
     unpublish_round(other, ACTOR, event_id=round1.field.event_id, number=1, seen_version=2, reason="重排")
-    late = _put(round1, 1, "draw")
+
+    def record_late() -> None:
+        with results_session(round1.service.database) as session:
+            _record(session, round1, 1)
+            session.commit()
+
+    late = InBackground(round1.service.database, record_late)
     assert late.waits_for_a_lock()
     other.commit()
-    problem(late.result(), 410, "board-unpublished")
+    with pytest.raises(Gone):
+        late.result()
     assert _logged(round1, 1) == 0
 
 
@@ -126,7 +133,10 @@ def test_a_round_with_a_result_under_way_is_not_taken_back(round1: Play, other: 
 def test_of_two_who_publish_at_once_one_wins_and_the_other_hears_who(
     play: Play, other: Session, row_exists: bool
 ) -> None:
-    """Pins the two halves of `hold_round`: the unique row that both would insert, and the lock on one that exists."""
+    """The round row that both insert makes the second wait; its state, read after that, says who was first.
+
+    Pins the tests of that state, in `publish_draw` and in the snapshot; behind them stands the compare-and-set of the draw.
+    """
     with play.service.owner() as session:
         fields.add_draft(session, play.field, round_no=1, pairs=[(1, 3), (2, 4)])
         if row_exists:
