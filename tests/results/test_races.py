@@ -135,7 +135,7 @@ def test_of_two_who_publish_at_once_one_wins_and_the_other_hears_who(
 ) -> None:
     """The round row that both insert makes the second wait; its state, read after that, says who was first.
 
-    Pins the tests of that state, in `publish_draw` and in the snapshot; behind them stands the compare-and-set of the draw.
+    Pins the tests of that state, in `publish_draw` and in the snapshot; behind them stands the draw's own.
     """
     with play.service.owner() as session:
         fields.add_draft(session, play.field, round_no=1, pairs=[(1, 3), (2, 4)])
