@@ -45,6 +45,7 @@ def test_a_hand_written_draw_needs_only_round_and_boards() -> None:
     ("change", "pointer"),
     [
         ({"format": "qisai.tournament/1"}, "/format"),
+        ({"algorithm": "qisai/2"}, "/algorithm"),
         ({"round": 0}, "/round"),
         ({"boards": None}, "/boards"),
         ({"boards": [{"board": 1, "first": 1}]}, "/boards/0/second"),

@@ -16,7 +16,7 @@ from qisai.kernel.outcomes import (
     pairing_half_points,
     standing_half_points,
 )
-from qisai.kernel.scoring import pairing_scores, running_pairing_scores, standing_scores, unreported_boards
+from qisai.kernel.scoring import pairing_scores, running_pairing_scores, standing_scores
 from tests.kernel.crosstable import tournament
 
 UNUSUAL = Points(win=6, draw=3, loss=1, bye=4)
@@ -103,9 +103,3 @@ def test_a_round_that_is_not_given_has_no_scores() -> None:
     for before in (0, 5):
         with pytest.raises(ValueError, match="rounds are given"):
             standing_scores(EVENT, before=before)
-
-
-def test_boards_without_a_result_are_named() -> None:
-    event = tournament("1: 2w1 3b?\n2: 1b0 Z\n3: Z 1w?")
-    assert [(number, board.first, board.second) for number, board in unreported_boards(event)] == [(2, 3, 1)]
-    assert not unreported_boards(EVENT)

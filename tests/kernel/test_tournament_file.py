@@ -130,6 +130,8 @@ def test_regulations_come_back_equal_and_take_the_defaults_of_the_event() -> Non
 
 REFUSED = [
     ("/format", "qisai.draw/1"),
+    ("/algorithm", "qisai/2"),
+    ("/algorithm", None),
     ("/entrants/1/number", 1),
     ("/entrants/1/number", 0),
     ("/entrants/1/number", "2"),

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from qisai.kernel.json_reader import JsonReader
-from qisai.kernel.model import ALGORITHM, Draw, DrawnBoard, LookAhead, Source, Stage
+from qisai.kernel.model import Draw, DrawnBoard, LookAhead, Source, Stage
 from qisai.kernel.regulations_file import MAX_ROUNDS
-from qisai.kernel.tournament_file import MAX_ENTRANTS, MAX_NUMBER
+from qisai.kernel.tournament_file import MAX_ENTRANTS, MAX_NUMBER, read_algorithm
 
 FORMAT: Final = "qisai.draw/1"
 MAX_COST: Final = 2**63 - 1
@@ -50,7 +50,7 @@ def parse_draw(obj: Any) -> Draw:
         budget_used=_counts(reader, given.get("budget_used", {}), "/budget_used"),
         edits=_notes(reader, given.get("edits", ()), "/edits"),
         tournament_sha256=reader.text(given.get("tournament_sha256", ""), "/tournament_sha256", maximum=64),
-        algorithm=reader.text(given.get("algorithm", ALGORITHM), "/algorithm", maximum=40),
+        algorithm=read_algorithm(reader, given),
         flags=_notes(reader, given.get("flags", ()), "/flags"),
     )
     reader.finish("invalid-draw", "The draw cannot be taken")

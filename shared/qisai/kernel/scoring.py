@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qisai.kernel.model import Board, ByeKind, Points, Result, Tournament
+from qisai.kernel.model import ByeKind, Points, Result, Tournament
 from qisai.kernel.outcomes import bye_half_points, pairing_half_points, standing_half_points
 
 ResultPoints = Callable[[Result | None, Points], tuple[int, int]]
@@ -30,13 +30,6 @@ def running_pairing_scores(tournament: Tournament, *, before: int | None = None)
     Floats are told from these: the scores before that round, as corrected since (docs/rules.md section 4).
     """
     return _running(tournament, before=before, result_points=pairing_half_points)
-
-
-def unreported_boards(tournament: Tournament) -> tuple[tuple[int, Board], ...]:
-    """Every board of a past round without a result, as (round number, board): each of them stops pairing, by name."""
-    return tuple(
-        (round_.number, board) for round_ in tournament.rounds for board in round_.boards if board.result is None
-    )
 
 
 def _running(tournament: Tournament, *, before: int | None, result_points: ResultPoints) -> list[dict[int, int]]:

@@ -61,7 +61,7 @@ def parse_tournament(obj: Any, *, profiles: Mapping[str, Profile] = PROFILES) ->
         if isinstance(obj, dict):
             reader.fail("/format", f"must be {FORMAT!r}", "format")
         reader.finish("invalid-tournament", "This is not a tournament file")
-    algorithm = reader.text(given.get("algorithm", ALGORITHM), "/algorithm", maximum=40)
+    algorithm = read_algorithm(reader, given)
     regulations = read_regulations(reader, given.get("regulations", {}), "/regulations", profiles=profiles)
     if "entrants" not in given:
         reader.fail("/entrants", "is missing", "missing")
@@ -81,6 +81,14 @@ def parse_tournament(obj: Any, *, profiles: Mapping[str, Profile] = PROFILES) ->
     )
     reader.finish("invalid-tournament", "The tournament cannot be taken")
     return tournament
+
+
+def read_algorithm(reader: JsonReader, given: Mapping[str, Any]) -> str:
+    """The version of the pairing rules, which must be one of this release: another would pair by other rules."""
+    algorithm = given.get("algorithm", ALGORITHM)
+    if algorithm != ALGORITHM:
+        reader.fail("/algorithm", f"is {str(algorithm)[:40]!r}, but this release knows {ALGORITHM} only", "algorithm")
+    return ALGORITHM
 
 
 def tournament_to_json(tournament: Tournament) -> dict[str, Any]:
