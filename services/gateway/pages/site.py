@@ -71,6 +71,11 @@ def client() -> Client:
 
 
 def _viewer() -> Viewer:
+    if "credential" not in g:  # no route was found, so nobody asked yet
+        try:
+            g.credential = parts().credentials.of(request)
+        except QisaiError:
+            g.credential = PUBLIC
     who = credential()
     if who.account_id is None:
         return Viewer()
@@ -138,6 +143,14 @@ def asset(name: str) -> str:
     return f"{url_for('asset_file', name=name)}?v={_fingerprint(name)}"
 
 
+@requires(Right.PUBLIC)
+def asset_file(name: str) -> Response:
+    """A style sheet or script; browsers keep it for a year where its address holds its print."""
+    if name not in _asset_names():
+        raise PageNotFound
+    return send_from_directory(STATIC, name, max_age=_YEAR if "v" in request.args else 0)
+
+
 def languages() -> list[tuple[str, str, str]]:
     """Tag, own name and address of this page in each language."""
     here = {name: value for name, value in request.args.items() if name != "lang"}
@@ -154,12 +167,7 @@ def install(app: Flask) -> None:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
 
-    @app.get("/assets/<name>")
-    @requires(Right.PUBLIC)
-    def asset_file(name: str) -> Response:
-        if name not in _asset_names():
-            raise PageNotFound
-        return send_from_directory(STATIC, name, max_age=_YEAR if "v" in request.args else 0)
+    app.add_url_rule("/assets/<name>", view_func=asset_file)
 
     @app.context_processor
     def known_to_templates() -> dict[str, Any]:

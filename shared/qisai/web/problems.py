@@ -70,7 +70,7 @@ def from_error(error: errors.QisaiError) -> Response:
     if isinstance(error, errors.Invalid) and error.errors:
         members["errors"] = [{"pointer": e.pointer, "detail": e.detail, "slug": e.slug} for e in error.errors]
     if isinstance(error, errors.Conflict) and error.blockers:
-        members["blockers"] = [{"slug": b.slug, "detail": b.detail, **b.context} for b in error.blockers]
+        members["blockers"] = [_blocker(blocker) for blocker in error.blockers]
     if isinstance(error, errors.Stale):
         members["current"] = error.current
         headers["ETag"] = f'"v{error.current["version"]}"' if "version" in error.current else ""
@@ -79,6 +79,12 @@ def from_error(error: errors.QisaiError) -> Response:
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     return problem(error.slug, error.detail, status=status, context=error.context, headers=headers, **members)
+
+
+def _blocker(blocker: errors.Blocker) -> dict[str, Any]:
+    languages = request.accept_languages
+    _title, detail = localised(blocker.slug, blocker.detail, context=blocker.context, languages=languages)
+    return {"slug": blocker.slug, "detail": detail, **blocker.context}
 
 
 def from_validation(error: ValidationError, *, place: str = "") -> Response:
@@ -100,7 +106,7 @@ def install(app: Flask) -> None:
     @app.errorhandler(HTTPException)
     def http_error(error: HTTPException) -> Response:
         status = error.code or 500
-        slug = HTTPStatus(status).phrase.lower().replace(" ", "-").replace("'", "")
+        slug = error.name.lower().replace(" ", "-").replace("'", "")  # werkzeug's names: Python's change by release
         allow = {"Allow": ", ".join(sorted(error.valid_methods))} if getattr(error, "valid_methods", None) else {}  # type: ignore[attr-defined]
         return problem(slug, error.description or HTTPStatus(status).phrase, status=status, headers=allow)
 

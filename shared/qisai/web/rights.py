@@ -31,6 +31,7 @@ class Right(StrEnum):
     MANAGE_EVENT = "manage_event"
     RUN_EVENT = "run_event"  # start, finish, reopen an event
     MANAGE_ENTRANTS = "manage_entrants"
+    MOVE_ENTRANT = "move_entrant"  # a step of an entrant's state; which role may take which: docs/rules.md section 10
     DRAW_LOTS = "draw_lots"
     ENTER_RESULT = "enter_result"
     PAIR = "pair"  # ask for, read, edit, accept and publish draws
@@ -57,6 +58,7 @@ ROLES: Final[Mapping[Right, frozenset[Role]]] = {
     Right.MANAGE_EVENT: frozenset({_A, _O}),
     Right.RUN_EVENT: frozenset({_A, _O, _C}),
     Right.MANAGE_ENTRANTS: frozenset({_A, _O, _D}),
+    Right.MOVE_ENTRANT: frozenset({_A, _O, _C, _D}),
     Right.DRAW_LOTS: frozenset({_A, _O, _C}),
     Right.ENTER_RESULT: frozenset({_A, _C, _R}),
     Right.PAIR: frozenset({_A, _C}),
