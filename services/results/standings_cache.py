@@ -7,14 +7,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Final
 
-Key = tuple[int, int, int | None]
-"""Event, feed number, round after which (None: all)."""
+Key = tuple[int, int, int | None, str]
+"""Event, feed number, round after which (None: all), and in which form."""
 
-MOST_ENTRIES: Final = 64
+MOST_ENTRIES: Final = 128
 
 
 class StandingsCache:
-    """The `most` tables used last. Safe for threads; two that miss at once may both compute, to the same value."""
+    """The `most` values used last. Safe for threads; two that miss at once may both compute, to the same value."""
 
     def __init__(self, most: int = MOST_ENTRIES) -> None:
         self._most = most
@@ -22,7 +22,7 @@ class StandingsCache:
         self._tables: OrderedDict[Key, Any] = OrderedDict()
 
     def get(self, key: Key, compute: Callable[[], Any]) -> Any:
-        """The table under `key`, computed where it is not there."""
+        """The value under `key`, computed where it is not there."""
         with self._lock:
             if key in self._tables:
                 self._tables.move_to_end(key)

@@ -11,12 +11,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from qisai.db.rounds import RoundRow, SeatPlace, SeatRow
+from qisai.db.rounds import DrawRow, DrawState, RoundRow, SeatPlace, SeatRow
 from qisai.errors import Conflict, Gone
 from qisai.kernel.model import Result
 from qisai.ledger.actor import Actor
 from services.results.operations.draws import publish_draw
-from services.results.operations.results import StaleResult, Wanted, record_result
+from services.results.operations.results import Rights, StaleResult, Wanted, record_result
 from services.results.operations.rounds import close_round, unpublish_round
 from tests import fields
 from tests.results.conftest import Play, problem
@@ -24,6 +24,7 @@ from tests.results.interleaving import InBackground, results_session
 
 ACTOR = Actor(account_id=None, name="周裁判")
 DRAW = Wanted(result=Result.DRAW)
+REFEREE = Rights(is_chief=False, may_enter=lambda _number: True)
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def _put(play: Play, board: int, result: str) -> InBackground:
 
 def _record(session: Session, play: Play, board: int, *, version: int = 1) -> None:
     board_id = play.field.board_ids[1, board]
-    record_result(session, ACTOR, board_id=board_id, seen_version=version, wanted=DRAW, is_chief=False)
+    record_result(session, ACTOR, board_id=board_id, seen_version=version, wanted=DRAW, rights=REFEREE)
 
 
 def _logged(play: Play, board: int) -> int:
@@ -90,7 +91,7 @@ def test_a_round_is_not_closed_while_a_result_is_being_taken_back(round1: Play, 
     with round1.service.owner() as session:
         session.execute(sa.text("UPDATE board SET result = 'draw' WHERE event_id = :id"), {"id": round1.field.event_id})
     board_id = round1.field.board_ids[1, 2]
-    record_result(other, ACTOR, board_id=board_id, seen_version=1, wanted=Wanted(result=None), is_chief=False)
+    record_result(other, ACTOR, board_id=board_id, seen_version=1, wanted=Wanted(result=None), rights=REFEREE)
     closing = InBackground(round1.service.database, lambda: round1.chief.post(f"{round1.round(1)}/close", version=2))
     assert closing.waits_for_a_lock()
     other.commit()
@@ -150,6 +151,21 @@ def test_of_two_who_publish_at_once_one_wins_and_the_other_hears_who(
     assert body["context"]["published_by"] == "周裁判"
     assert len(play.chief.get(f"{play.round(1)}/boards").json["items"]) == 2
     assert len(play.service.rows("SELECT 1 FROM round WHERE event_id = :id", id=event_id)) == 1
+
+
+def test_a_draft_that_is_being_replaced_is_not_published(play: Play, other: Session) -> None:
+    """Pins the state of the draw in its compare-and-set: the worker stores a better draft at the same moment."""
+    with play.service.owner() as session:
+        draw_id = fields.add_draft(session, play.field, round_no=1, pairs=[(1, 3), (2, 4)])
+    replaced = sa.update(DrawRow).where(DrawRow.id == draw_id)
+    other.execute(replaced.values(state=DrawState.REPLACED, version=DrawRow.version + 1))
+    publishing = InBackground(
+        play.service.database, lambda: play.chief.post(f"{play.round(1)}/draws/1/publish", version=1)
+    )
+    assert publishing.waits_for_a_lock()
+    other.commit()
+    problem(publishing.result(), 409, "draw-not-draft")
+    assert play.service.rows("SELECT 1 FROM round WHERE event_id = :id", id=play.field.event_id) == []
 
 
 def test_a_result_corrected_while_publishing_makes_the_draft_stale(round1: Play, other: Session) -> None:
@@ -257,7 +273,7 @@ def test_the_same_write_twice_at_once_is_one_write(round1: Play, other: Session)
     referee = round1.referee(device="手机1")
     actor = Actor(account_id=referee.account_id, name="钱裁判", device="手机1")
     board_id = round1.field.board_ids[1, 1]
-    record_result(other, actor, board_id=board_id, seen_version=1, wanted=DRAW, is_chief=False)
+    record_result(other, actor, board_id=board_id, seen_version=1, wanted=DRAW, rights=REFEREE)
     second = InBackground(
         round1.service.database, lambda: referee.put(round1.result_of(1, 1), {"result": "draw"}, version=1)
     )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
 from qisai.db.accounts import Role
 from qisai.db.events import EventState
-from qisai.db.rounds import RoundState
+from qisai.db.rounds import RoundRow, RoundState
+from qisai.errors import Stale
 from qisai.kernel.model import ByeKind, Result
+from services.results.operations.rounds_held import change_round
 from tests import fields
 from tests.results.conftest import Play, Service, make_play, problem
+from tests.results.interleaving import results_session
 
 
 def test_rounds_are_listed_with_counts_and_byes_and_a_feed_etag(service: Service) -> None:
@@ -83,6 +87,8 @@ def test_a_referee_neither_closes_nor_reopens_nor_pairs(play: Play) -> None:
 def test_an_event_starts_finishes_and_reopens_deliberately(play: Play) -> None:
     organiser = play.service.person(Role.ORGANISER, play.field.event_id)
     problem(organiser.post(f"{play.event}/finish", version=1), 409, "event-state")
+    for version in (0, 7):
+        problem(organiser.post(f"{play.event}/start", version=version), 412, "stale")
     started = organiser.post(f"{play.event}/start", version=1)
     assert (started.json["state"], started.json["version"], started.headers["ETag"]) == ("running", 2, '"v2"')
     problem(organiser.post(f"{play.event}/start", version=1), 412, "stale")
@@ -109,3 +115,14 @@ def test_only_a_closed_event_starts(service: Service, state: EventState) -> None
     play = make_play(service, state=state)
     problem(play.chief.post(f"{play.event}/start", version=1), 409, "event-state")
     problem(play.chief.post(f"{play.event}/reopen", version=1), 409, "event-state")
+
+
+def test_a_round_is_changed_only_as_it_was_read(play: Play) -> None:
+    """Pins the compare-and-set behind the lock: a round that was read without it does not overwrite a newer one."""
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4, Result.DRAW)])
+    with results_session(play.service.database) as session:
+        (read_before,) = session.scalars(sa.select(RoundRow).where(RoundRow.event_id == play.field.event_id))
+        assert play.chief.post(f"{play.round(1)}/close", version=2).status_code == 200
+        with pytest.raises(Stale):
+            change_round(session, read_before, to=RoundState.PENDING, values={})

@@ -5,6 +5,7 @@ Order of locks: the round (shared, so that it cannot be closed or taken back mea
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,18 +58,30 @@ class StaleResult(Stale):
         self.refused = refused
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rights:
+    """What the writer may do in the board's event."""
+
+    is_chief: bool
+    """May correct a round after a later one is published."""
+    may_enter: Callable[[int], bool]
+    """Whether a board of this number may be written: a limited referee has a range of boards."""
+
+
 def record_result(
-    session: Session, actor: Actor, *, board_id: int, seen_version: int, wanted: Wanted, is_chief: bool
+    session: Session, actor: Actor, *, board_id: int, seen_version: int, wanted: Wanted, rights: Rights
 ) -> None:
     """Writes a result, or takes it back, with its log row and feed entry.
 
-    The same write again by the same person and device, when its answer got lost, changes and logs nothing. `is_chief`:
-    may correct a round after a later one is published.
+    The same write again by the same person and device, when its answer got lost, changes and logs nothing.
 
-    Raises `NotFound`, `Gone` (the draw was taken back), `Conflict` `round-closed`, `StaleResult`, `Forbidden`.
+    Raises `NotFound`, `Gone` (the draw was taken back), `Conflict` `round-closed`, `StaleResult`, `Forbidden`
+    (`not-your-board`, `needs-chief-referee`).
     """
     round_ = _hold_round(session, board_id)
     before = _board(session, board_id)
+    if not rights.may_enter(before.number):
+        raise Forbidden("not-your-board", f"Board {before.number} is not one of yours.", board=before.number)
     new = board_value(
         result=wanted.result,
         swapped=before.swapped if wanted.swapped is None else wanted.swapped,
@@ -97,7 +110,7 @@ def record_result(
     del data["note"]  # the feed is shown to everybody
     feed.publish(session, before.event_id, "result.recorded", data=data, pairing=True)
     # Under the feed's lock: a later round may have been published since this began.
-    if not is_chief and _later_round_published(session, before.event_id, round_.number):
+    if not rights.is_chief and _later_round_published(session, before.event_id, round_.number):
         raise Forbidden(
             "needs-chief-referee",
             f"Round {round_.number + 1} is published already: only the chief referee corrects round {round_.number}.",

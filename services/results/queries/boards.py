@@ -39,11 +39,6 @@ def board(session: Session, board_id: int) -> Any:
     return row
 
 
-def place_of_board(session: Session, board_id: int) -> Any:
-    """Event and number of a board that exists, for the rights of a referee who is limited to some boards."""
-    return session.execute(sa.select(BoardRow.event_id, BoardRow.number).where(BoardRow.id == board_id)).one()
-
-
 def boards_of_round(session: Session, event_id: int, *, round_no: int) -> Sequence[Any]:
     """The boards of a round in order of their numbers; none for a round that is not published."""
     here = (BoardRow.event_id == event_id, RoundRow.number == round_no, BoardRow.unpublished_at.is_(None))

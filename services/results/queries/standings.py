@@ -29,5 +29,5 @@ def table(session: Session, cache: StandingsCache, *, event_id: int, feed_no: in
         snapshot = read_tournament(session, event_id)
         return Table(standings=standings(snapshot.tournament, after=after), snapshot=snapshot)
 
-    found: Table = cache.get((event_id, feed_no, after), compute)
+    found: Table = cache.get((event_id, feed_no, after, "table"), compute)
     return found

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from flask import Response
+from flask import Response, g
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
-from qisai.errors import Forbidden
 from qisai.web.identity import Caller, current_caller
 from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import ROLES, Right, requires
@@ -36,9 +35,8 @@ def put_result(path: BoardPath, body: ResultBody) -> Response:
     database = here().database
     try:
         with database.transaction() as session:
-            is_chief = _right_on_board(session, caller, path.board_id)
             operations.record_result(
-                session, caller.actor, board_id=path.board_id, seen_version=seen, wanted=wanted, is_chief=is_chief
+                session, caller.actor, board_id=path.board_id, seen_version=seen, wanted=wanted, rights=_rights(caller)
             )
             return _answer(session, path.board_id)
     except operations.StaleResult as error:
@@ -57,12 +55,12 @@ def board_log(path: BoardPath) -> Response:
     return Answer(body={**answers.page(items), "conflicts": conflicts}).response()
 
 
-def _right_on_board(session: Session, caller: Caller, board_id: int) -> bool:
-    """Whether the caller is chief referee of the board's event. Raises `Forbidden` outside a referee's boards."""
-    board = queries.place_of_board(session, board_id)
-    if not caller.may_enter_board(board.event_id, board=board.number):
-        raise Forbidden("not-your-board", f"Board {board.number} is not one of yours.", board=board.number)
-    return bool(caller.roles_in(board.event_id) & ROLES[Right.CONTROL_ROUND])
+def _rights(caller: Caller) -> operations.Rights:
+    event_id: int = g.event_id  # of the board, found before the view
+    return operations.Rights(
+        is_chief=bool(caller.roles_in(event_id) & ROLES[Right.CONTROL_ROUND]),
+        may_enter=lambda number: caller.may_enter_board(event_id, board=number),
+    )
 
 
 def _answer(session: Session, board_id: int) -> Response:

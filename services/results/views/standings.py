@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
@@ -40,8 +42,12 @@ def _found(session: Session, event_id: int, query: AfterQuery, *, feed_no: int) 
 
 
 def _table(session: Session, path: EventPath, query: AfterQuery, *, feed_no: int) -> Response:
-    found = _found(session, path.event_id, query, feed_no=feed_no)
-    return Answer(body=answers.standings(found.standings, found.snapshot)).response()
+    def written() -> str:
+        found = _found(session, path.event_id, query, feed_no=feed_no)
+        return json.dumps(answers.standings(found.standings, found.snapshot), ensure_ascii=False)
+
+    key = (path.event_id, feed_no, query.after, "json")  # kept as text: most readers ask for the whole table again
+    return Response(here().standings.get(key, written), mimetype="application/json")
 
 
 def _arithmetic(session: Session, path: EntrantPath, query: AfterQuery, *, feed_no: int) -> Response:
