@@ -17,7 +17,7 @@ _BYES = {ByeKind.PAIRING: "U", ByeKind.HALF: "H", ByeKind.FULL: "F", ByeKind.ZER
 
 
 def trf_text(tournament: Tournament) -> str:
-    """TRF(x) of a tournament with numbers 1 … n, points 1/½/0 and the round to draw next; who rests has it filled in."""
+    """TRF(x) of a tournament with numbers 1 … n and points 1/½/0; who rests in the coming round has it filled in."""
     drawing = tournament.next_round
     results: dict[int, list[str]] = {entrant.number: [] for entrant in tournament.entrants}
     for round_ in tournament.rounds:
@@ -35,7 +35,11 @@ def trf_text(tournament: Tournament) -> str:
         for number in tournament.next.absent:
             results[number].append("0000 - Z")
     for entrant in tournament.entrants:
-        if entrant.withdrawn_from is not None and entrant.withdrawn_from <= drawing and len(results[entrant.number]) < drawing:
+        if (
+            entrant.withdrawn_from is not None
+            and entrant.withdrawn_from <= drawing
+            and len(results[entrant.number]) < drawing
+        ):
             results[entrant.number].append("0000 - Z")
     lines = [_player(number, columns, drawing) for number, columns in sorted(results.items())]
     rounds = tournament.regulations.rounds or drawing

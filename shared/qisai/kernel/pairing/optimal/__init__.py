@@ -12,8 +12,8 @@ from typing import Final
 
 from qisai.kernel.pairing.criteria import Combine
 from qisai.kernel.pairing.field import Field
+from qisai.kernel.pairing.optimal.alternating_tree import OutOfSteps
 from qisai.kernel.pairing.optimal.dense import improve_dense
-from qisai.kernel.pairing.optimal.matcher import OutOfSteps
 from qisai.kernel.pairing.optimal.result import InfeasibleField, OptimalResult
 from qisai.kernel.pairing.optimal.sparse import any_draw, improve_sparse
 from qisai.kernel.pairing.optimal.structure import is_structured

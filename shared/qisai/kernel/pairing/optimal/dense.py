@@ -13,7 +13,8 @@ import numpy as np
 from qisai.kernel.pairing.criteria import Combine, Criterion
 from qisai.kernel.pairing.field import Field
 from qisai.kernel.pairing.lots import Ints
-from qisai.kernel.pairing.optimal.matcher import Matcher, Unmatchable
+from qisai.kernel.pairing.optimal.alternating_tree import Unmatchable
+from qisai.kernel.pairing.optimal.matcher import Matcher
 from qisai.kernel.pairing.optimal.result import InfeasibleField, OptimalResult, Pair
 from qisai.kernel.pairing.systems import PairingSystem
 from qisai.kernel.pairing.view import View, view_of
@@ -136,8 +137,8 @@ class _Work:
         matcher.start(cheapest)
         try:
             matcher.solve(limit=None if self.budget is None else self.budget - self.steps)
-        except Unmatchable as reason:
-            raise InfeasibleField(tuple(v for v in reason.outer if v < size)) from None
+        except Unmatchable:
+            raise InfeasibleField from None
         finally:
             self.steps += matcher.steps
         mate = matcher.mate

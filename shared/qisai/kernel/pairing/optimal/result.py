@@ -25,12 +25,4 @@ class OptimalResult:
 
 
 class InfeasibleField(Exception):
-    """No draw satisfies rules 1 to 4 of docs/rules.md section 3 for this field (and these allowed pairs).
-
-    `competing`: indexes of entrants who compete for too few partners (the outer vertices of the last search tree),
-    a start for the analysis that `NoLegalDraw` carries; it may be empty.
-    """
-
-    def __init__(self, competing: tuple[int, ...] = ()) -> None:
-        super().__init__("no legal draw exists for this field")
-        self.competing = competing
+    """No draw of this field satisfies rules 1 to 4 of docs/rules.md section 3."""

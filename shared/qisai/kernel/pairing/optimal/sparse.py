@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qisai.kernel.pairing.field import Field
-from qisai.kernel.pairing.optimal.matcher import OutOfSteps
+from qisai.kernel.pairing.optimal.alternating_tree import OutOfSteps
 from qisai.kernel.pairing.optimal.parts import parts_of
 from qisai.kernel.pairing.optimal.result import OptimalResult, Pair
 from qisai.kernel.pairing.optimal.stage_a import StageA

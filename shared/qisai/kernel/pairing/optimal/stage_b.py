@@ -33,18 +33,22 @@ ALIGNED: Final = 2
 """Steps to either side of the partner of equal rank among those with the other wish."""
 
 
-def best_pairs(part: Part, *, limit: int | None = None) -> tuple[list[Pair], int]:
+def best_pairs(
+    part: Part, *, limit: int | None = None, candidates: tuple[Ints, Ints] | None = None
+) -> tuple[list[Pair], int]:
     """The best pairs of a part as positions, proven against all its pairs, and the steps taken.
+
+    `candidates` replace the pairs to start from; they must hold a perfect matching.
 
     :raises OutOfSteps: more than `limit` steps.
     """
-    a, b = starting_pairs(part)
+    a, b = starting_pairs(part) if candidates is None else candidates
     edges = list(zip(a.tolist(), b.tolist(), part.full_costs(a, b), strict=True))
     matcher = _started(part, edges)
     steps = 0
     while True:
         matcher.solve(limit=None if limit is None else limit - steps)
-        odd_sets = matcher.blossoms()
+        odd_sets = matcher.positive()
         missing = too_cheap(part, matcher.y, odd_sets)
         if not missing:
             break

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qisai.kernel.pairing.criteria import Criterion
-from qisai.kernel.pairing.optimal.candidates import starting_edges, starting_prices
+from qisai.kernel.pairing.optimal.candidates import Edge, starting_edges, starting_prices
 from qisai.kernel.pairing.optimal.certificate_sums import too_cheap
 from qisai.kernel.pairing.optimal.matcher import Matcher
-from qisai.kernel.pairing.optimal.odd_sets import OddSet, check_sum
+from qisai.kernel.pairing.optimal.odd_sets import OddSet, check_sum, lower_bound
 from qisai.kernel.pairing.optimal.result import InfeasibleField, Pair
 from qisai.kernel.pairing.optimal.structure import Tables
 
@@ -32,35 +32,36 @@ class Priced:
         return {criterion.name: values[criterion.name] for criterion in criteria}
 
 
-def solve_sums(tables: Tables, *, limit: int | None = None) -> tuple[Priced, int]:
+def solve_sums(
+    tables: Tables, *, limit: int | None = None, candidates: Sequence[Edge] | None = None
+) -> tuple[Priced, int]:
     """The draw of least packed cost among those within reach, and the steps it took.
+
+    `candidates` replace the edges to start from; a poor choice costs time, never the optimum.
 
     :raises InfeasibleField: there is none.
     :raises OutOfSteps: more than `limit` steps.
     """
     field = tables.view.field
     matcher = Matcher(field.size + field.size % 2)
-    # A chain of pairs dearer than any draw lets the first matching exist; where one stays, there is no draw.
-    barred_cost = tables.largest + 1
-    matcher.offer((v, v + 1, barred_cost) for v in range(0, matcher.size, 2))
-    edges = starting_edges(tables)
+    # Pairs dearer than any draw let the first matching exist. Where the best one holds such a pair, there is no draw.
+    matcher.offer((v, v + 1, tables.largest + 1) for v in range(0, matcher.size, 2))
+    edges = starting_edges(tables) if candidates is None else candidates
     matcher.offer(edges)
     wish = (*field.wish, 0)
     granted = ((u, v) for u, v, _ in edges if wish[u] * wish[v] < 0)
     matcher.start(starting_prices(tables), granted)
     while True:
         matcher.solve(limit=limit)
-        missing = too_cheap(tables, matcher.y, matcher.blossoms())
+        missing = too_cheap(tables, matcher.y, matcher.positive())
         if not missing:
             break
         matcher.offer(missing)
-    mate = matcher.mate
-    for v in range(0, matcher.size, 2):
-        if mate[v] == v + 1 and matcher.neighbours[v][v + 1] == 2 * barred_cost:
-            raise InfeasibleField
+    mate, y, odd_sets = matcher.mate, tuple(matcher.y), tuple(matcher.positive())
+    if lower_bound(y, odd_sets) > 2 * tables.largest:
+        raise InfeasibleField
     pairs = tuple((u, mate[u]) for u in range(field.size) if u < mate[u] < field.size)
     bye = mate[field.size] if field.odd else None
-    y, odd_sets = tuple(matcher.y), tuple(matcher.blossoms())
     total = tables.cost_of(pairs, bye)
     check_sum(y, odd_sets, total)
     return Priced(pairs=pairs, bye=bye, tables=tables, total=total, y=y, odd_sets=odd_sets), matcher.steps
