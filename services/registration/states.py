@@ -85,3 +85,7 @@ PLAYED: Final = frozenset({S.SEATED, S.WITHDRAWN, S.DISQUALIFIED})
 def by_slug(slug: str) -> S | None:
     """The state with that name in the API."""
     return next((state for state in S if state.slug == slug), None)
+
+
+SLUGS: Final = tuple(state.slug for state in S)
+"""Names of all states in the API."""

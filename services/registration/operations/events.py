@@ -1,0 +1,160 @@
+"""Creating and changing an event, and the steps of its state that are this service's: draft, open, closed, archived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.events import EventRow, EventState, ProfileRow
+from qisai.db.session import compare_and_set
+from qisai.errors import Conflict, FieldError, Invalid, Stale
+from qisai.ledger import audit, feed
+from qisai.ledger.actor import Actor
+from services.registration.answers import event_basics
+from services.registration.operations.held import hold_event, require_before_round_1
+from services.registration.operations.regulations import merged, require_enough_entrants
+from services.registration.operations.steps import fill_free_places
+from services.registration.queries import events as queries
+
+E = EventState
+MOVES: Final[Mapping[EventState, frozenset[EventState]]] = {
+    E.OPEN: frozenset({E.DRAFT, E.CLOSED}),
+    E.CLOSED: frozenset({E.OPEN}),
+    E.DRAFT: frozenset({E.OPEN, E.CLOSED}),
+    E.ARCHIVED: frozenset({E.DRAFT, E.CLOSED, E.FINISHED}),
+}
+"""Target → states it is reached from. Between closed, running and finished the results service moves events."""
+
+
+def create_event(
+    session: Session, actor: Actor, *, basics: Mapping[str, Any], profile: str, regulations: Mapping[str, Any]
+) -> EventRow:
+    """A draft of the caller's, with a copy of the game's profile and complete regulations.
+
+    Raises `Invalid` with pointers: unknown game, regulations that cannot be, more rounds than the field can play.
+    """
+    data = session.execute(sa.select(ProfileRow.data).where(ProfileRow.code == profile)).scalar_one_or_none()
+    if data is None:
+        known = ", ".join(row.code for row in queries.profiles(session))
+        detail = f"There is no game {profile!r}; there are {known}."
+        raise Invalid("unknown-profile", detail, errors=[FieldError("/profile", detail, "unknown-profile")])
+    complete = merged(regulations, base=data["regulations"], profile=data)
+    require_enough_entrants(complete, expected=basics.get("expected_entrants"))
+    event = EventRow(
+        **basics,
+        state=EventState.DRAFT,
+        profile=profile,
+        profile_copy=data,
+        regulations=complete,
+        created_by=actor.account_id,
+    )
+    session.add(event)
+    session.flush()
+    feed.open_feed(session, event.id)
+    new = {**event_basics(event), "profile": profile, "regulations": dict(regulations)}
+    audit.record(session, actor, action="event.create", subject=f"event:{event.id}", event_id=event.id, new=new)
+    feed.publish(session, event.id, "event.created", pairing=True)
+    return queries.event(session, event.id)
+
+
+def change_event(
+    session: Session,
+    actor: Actor,
+    *,
+    event_id: int,
+    seen_version: int,
+    basics: Mapping[str, Any],
+    regulations: Mapping[str, Any] | None,
+) -> EventRow:
+    """Changes what is given. A larger capacity lets those who wait move up.
+
+    Raises `NotFound`, `Stale`, `Invalid`, `Conflict` `frozen` for regulations once round 1 is published.
+    """
+    event = hold_event(session, event_id)
+    _require_seen(event, seen_version)
+    old = event_basics(event) | {"regulations": event.regulations}
+    complete = event.regulations
+    if regulations:
+        complete = merged(regulations, base=event.regulations, profile=event.profile_copy)
+    if regulations or "expected_entrants" in basics:
+        expected = basics.get("expected_entrants", event.expected_entrants)
+        require_enough_entrants(complete, expected=expected)
+    _write(session, event, values={**basics, "regulations": complete})
+    new = event_basics(event) | {"regulations": event.regulations}
+    if regulations:
+        new["given"] = dict(regulations)
+    audit.record(
+        session, actor, action="event.change", subject=f"event:{event_id}", event_id=event_id, old=old, new=new
+    )
+    moved = fill_free_places(session, actor, event)
+    data = {"changed": sorted(basics) + (["regulations"] if regulations else []), "moved_up": moved}
+    feed.publish(session, event_id, "event.changed", data=data, pairing=complete != old["regulations"])
+    if complete != old["regulations"]:
+        require_before_round_1(session, event_id, what="regulations do not change any more")
+    return event
+
+
+def move_event(
+    session: Session, actor: Actor, *, event_id: int, seen_version: int, target: EventState, undo: bool = False
+) -> EventRow:
+    """One step of the event's state. `undo` takes an event out of the archive, to where it came from.
+
+    Raises `NotFound`, `Stale`, `Conflict` `event-state`, or `frozen` where round 1 is published.
+    """
+    event = hold_event(session, event_id)
+    _require_seen(event, seen_version)
+    sources = MOVES[target]
+    if undo:
+        sources, target = frozenset({target}), EventState.FINISHED if event.frozen_at else EventState.DRAFT
+    source = event.state
+    if source not in sources:
+        possible = " or ".join(sorted(sources))
+        raise Conflict(
+            "event-state", f"The event is {source.value}; only one that is {possible} becomes {target.value}.",
+            state=source.value, target=target.value,
+        )  # fmt: skip
+    _write(session, event, values={"state": target})
+    old, new = {"state": source.value}, {"state": target.value}
+    audit.record(
+        session,
+        actor,
+        action=f"event.{target.value}",
+        subject=f"event:{event_id}",
+        event_id=event_id,
+        old=old,
+        new=new,
+    )
+    feed.publish(session, event_id, "event.state", data=new)
+    if target in (EventState.OPEN, EventState.DRAFT):
+        require_before_round_1(session, event_id, what="the event does not go back to registration")
+    return event
+
+
+def _write(session: Session, event: EventRow, *, values: dict[str, Any]) -> None:
+    """The compare-and-set on the version; `event` is read again."""
+    where = [EventRow.id == event.id, EventRow.version == event.version]
+    written = compare_and_set(session, EventRow, where=where, values={**values, "version": event.version + 1})
+    session.refresh(event)
+    if not written:
+        raise _stale(event)
+
+
+def _require_seen(event: EventRow, seen_version: int) -> None:
+    if event.version != seen_version:
+        raise _stale(event)
+
+
+def _stale(event: EventRow) -> Stale:
+    current = {
+        "id": event.id,
+        "state": event.state.value,
+        **event_basics(event),
+        "regulations": event.regulations,
+        "version": event.version,
+        "updated_by": None,
+        "updated_at": None,
+    }
+    return Stale("stale", "The event was changed meanwhile.", current=current)

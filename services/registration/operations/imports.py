@@ -1,0 +1,140 @@
+"""Importing a club's roster: the plan of the dry run, carried out as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.entrants import EntrantRow, EntrantState
+from qisai.db.events import EventRow
+from qisai.db.name_keys import sort_key
+from qisai.errors import Conflict, Invalid
+from qisai.formats.roster_csv import Roster
+from qisai.ledger import audit, feed
+from qisai.ledger.actor import Actor
+from services.registration.operations.entrants import NewEntrant, add_entrants, set_members
+from services.registration.operations.held import hold_for_entries
+from services.registration.operations.import_plan import ImportPlan, Outcome, PlannedRow, plan_import
+from services.registration.queries import events as queries
+from services.registration.states import PLAYED
+
+MAX_ERRORS: Final = 200
+"""Faulty rows that a refusal names; more of them is the wrong sheet."""
+
+
+def dry_run(session: Session, *, event_id: int, roster: Roster) -> ImportPlan:
+    """What importing it now would do. Raises `NotFound`."""
+    return plan_import(session, queries.event(session, event_id), roster)
+
+
+def apply_import(session: Session, actor: Actor, *, event_id: int, plan: ImportPlan) -> Mapping[int, int]:
+    """Carries a plan out, all of it or nothing; ids of new entrants by row of the sheet.
+
+    The plan is made again while the event is held: where that is another one, somebody changed the field since.
+    Raises `Invalid` `import-refused` with every faulty row, `Conflict`: `import-changed`, `event-over`.
+    """
+    refused = plan.of(Outcome.REFUSED)
+    if refused:
+        errors = [problem.as_field_error() for row in refused for problem in row.problems][:MAX_ERRORS]
+        raise Invalid(
+            "import-refused",
+            f"{len(refused)} of {len(plan.rows)} rows cannot be taken, so none was: {errors[0].detail}.",
+            errors=errors,
+            refused=len(refused),
+            rows=len(plan.rows),
+        )
+    event = hold_for_entries(session, event_id)
+    if plan_import(session, event, plan.roster).fingerprint != plan.fingerprint:
+        raise Conflict(
+            "import-changed", "The field was changed since this import was looked at; look at it again, then import."
+        )
+    new = plan.of(Outcome.NEW)
+    ids = add_entrants(session, actor, event, [_entrant(row) for row in new])
+    pairing = _change(session, event, plan.of(Outcome.CHANGED))
+    if ids or plan.of(Outcome.CHANGED):
+        _record(session, actor, event_id, plan, ids)
+        data = {"new": len(ids), "changed": len(plan.of(Outcome.CHANGED))}
+        feed.publish(session, event_id, "entrant.imported", data=data, pairing=pairing)
+    return {row.source.row: entrant_id for row, entrant_id in zip(new, ids, strict=True)}
+
+
+def _entrant(row: PlannedRow) -> NewEntrant:
+    source = row.source
+    return NewEntrant(
+        name=source.name,
+        club=source.club or "",
+        seed=source.seed,
+        external_id=source.external_id or None,
+        members=source.members or (),
+    )
+
+
+def _change(session: Session, event: EventRow, rows: Sequence[PlannedRow]) -> bool:
+    """Writes the changed entrants; whether one of them is in the pairing pool."""
+    if not rows:
+        return False
+    columns = ("name", "club", "seed", "external_id")
+    values = []
+    for row in rows:
+        given = {name: row.changes[name] for name in columns if name in row.changes}
+        if "name" in given:
+            given["sort_key"] = sort_key(given["name"])
+        values.append({"id": row.entrant_id, "version": (row.version or 0) + 1, **given})
+    session.execute(sa.update(EntrantRow), values)  # by primary key; rows with the same columns go together
+    set_members(
+        session, {row.entrant_id: row.changes["members"] for row in rows if row.entrant_id and "members" in row.changes}
+    )
+    played = sa.select(sa.func.count()).where(
+        EntrantRow.event_id == event.id,
+        EntrantRow.state.in_([EntrantState(state) for state in PLAYED]),
+        EntrantRow.id.in_([row.entrant_id for row in rows]),
+    )
+    return bool(session.execute(played).scalar_one())
+
+
+def _record(session: Session, actor: Actor, event_id: int, plan: ImportPlan, ids: Sequence[int]) -> None:
+    changed = plan.of(Outcome.CHANGED)
+    old: dict[str, Any] = {str(row.entrant_id): dict(row.before) for row in changed}
+    new: dict[str, Any] = {str(row.entrant_id): dict(row.changes) for row in changed}
+    audit.record(
+        session,
+        actor,
+        action="entrant.import",
+        subject=f"event:{event_id}",
+        event_id=event_id,
+        old={"changed": old},
+        new={"changed": new, "added": list(ids), "rows": len(plan.rows), "encoding": plan.roster.encoding},
+    )
+
+
+def report(plan: ImportPlan, *, applied: bool, new_ids: Mapping[int, int]) -> dict[str, Any]:
+    """The plan as JSON: one entry for each row of the sheet."""
+    rows = []
+    for row in plan.rows:
+        reasons = [
+            {"slug": problem.slug, "column": problem.column, "detail": problem.detail}
+            for problem in (*row.problems, *row.warnings)
+        ]
+        rows.append(
+            {
+                "row": row.source.row,
+                "outcome": row.outcome.value,
+                "name": row.source.name,
+                "entrant": row.entrant_id or new_ids.get(row.source.row),
+                "changes": sorted(row.changes),
+                "reasons": reasons,
+            }
+        )
+    return {
+        "rows": rows,
+        "counts": {outcome.value: len(plan.of(outcome)) for outcome in Outcome},
+        "encoding": plan.roster.encoding,
+        "delimiter": plan.roster.delimiter,
+        "columns": {column.value: heading for column, heading in plan.roster.headings.items()},
+        "ignored": list(plan.roster.ignored),
+        "plan": plan.fingerprint,
+        "applied": applied,
+    }

@@ -1,0 +1,293 @@
+"""Steps between the states of entrants (docs/rules.md section 10): one or many at once, every one of them logged.
+
+The table of steps is `services.registration.states`; here is what they do. Numbers of statements do not grow with the
+number of entrants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Session
+
+from qisai.db.accounts import Role
+from qisai.db.entrants import EntrantRow, EntrantState, TransitionRow
+from qisai.db.events import EventRow
+from qisai.errors import Conflict, FieldError, Invalid
+from qisai.ledger import feed
+from qisai.ledger.actor import Actor
+from services.registration.operations.held import require_before_round_1
+from services.registration.queries.rounds import next_round
+from services.registration.states import IN_POOL, PLAYED, STEPS, TAKES_PLACE, When
+
+S = EntrantState
+LEFT: Final = frozenset({S.WITHDRAWN, S.DISQUALIFIED})
+_MOVED_UP: Final = "a place became free"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step that is asked for. `from_round`: first round without the entrant, where they leave the pool for good."""
+
+    to: EntrantState
+    reason: str = ""
+    from_round: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mover:
+    """Who asks for it, with their roles in the event."""
+
+    actor: Actor
+    roles: frozenset[Role]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why one entrant does not take the step."""
+
+    entrant_id: int
+    name: str
+    slug: str
+    detail: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What became of it: versions and states by entrant id, refusals, and who moved up from the waiting list."""
+
+    changed: Mapping[int, tuple[int, EntrantState]]
+    refused: Sequence[Refusal]
+    moved_up: Sequence[int] = ()
+
+
+Rows = Sequence[Any]
+"""Rows of id, name, number, state, version."""
+
+
+def entrants_where(session: Session, event_id: int, *where: sa.ColumnElement[bool]) -> Rows:
+    """Entrants of an event for a step, those who registered first in front."""
+    e = EntrantRow
+    query = sa.select(e.id, e.name, e.number, e.state, e.version).where(e.event_id == event_id, *where)
+    return session.execute(query.order_by(e.id)).all()
+
+
+def take_step(session: Session, mover: Mover, event: EventRow, rows: Rows, step: Step) -> Moved:
+    """Moves those of `rows` who may take the step, in an event that is held, and publishes it.
+
+    What hangs on rounds is tested under the feed's lock. Raises `Invalid` for a round to leave from that cannot be,
+    `Conflict` `frozen` or `round-published` where a round was published just now.
+    """
+    upcoming = next_round(session, event.id)
+    from_round = _leaving_round(event, step, upcoming)
+    may, refused = _judge(session, mover, event, rows, step, upcoming=upcoming)
+    changed = _move(session, mover.actor, event, may, to=step.to, reason=step.reason, from_round=from_round)
+    _renumber(session, event, may, to=step.to, upcoming=upcoming)
+    result = {entrant_id: (version, step.to) for entrant_id, version in changed.items()}
+    if step.to is S.REGISTERED and not event.needs_approval:
+        result |= _approve(session, mover.actor, event, changed)
+    moved_up = fill_free_places(session, mover.actor, event)
+    if result:
+        touched = any(row.state in PLAYED for row in may) or step.to in PLAYED
+        data = {"to": step.to.slug, "entrants": sorted(result), "moved_up": list(moved_up)}
+        feed.publish(session, event.id, "entrant.state", data=data, pairing=touched)
+        _test_rounds(session, event, may, step, upcoming=upcoming)
+    return Moved(changed=result, refused=refused, moved_up=moved_up)
+
+
+def _leaving_round(event: EventRow, step: Step, upcoming: int) -> int | None:
+    if step.to not in LEFT:
+        if step.from_round is not None:
+            detail = "from_round is for those who withdraw or are disqualified"
+            raise Invalid("from-round", detail, errors=[FieldError("/from_round", detail)])
+        return None
+    wanted = step.from_round if step.from_round is not None else upcoming
+    last = event.regulations["rounds"]
+    if wanted < upcoming or (last is not None and wanted > last + 1):
+        upper = "" if last is None else f" and at most {last + 1}"
+        detail = f"is {wanted}, but must be at least {upcoming}, the next round to be paired{upper}"
+        raise Invalid("from-round", f"from_round {detail}.", errors=[FieldError("/from_round", detail)])
+    return wanted
+
+
+def _judge(
+    session: Session, mover: Mover, event: EventRow, rows: Rows, step: Step, *, upcoming: int
+) -> tuple[list[Any], list[Refusal]]:
+    """Who may take the step. Free places go to those in front."""
+    free = free_places(session, event)
+    may: list[Any] = []
+    refused: list[Refusal] = []
+    for row in rows:
+        refusal = _refusal(mover, event, row, step, upcoming=upcoming, free=free)
+        if refusal is not None:
+            refused.append(refusal)
+            continue
+        may.append(row)
+        if free is not None and step.to in TAKES_PLACE and row.state not in TAKES_PLACE:
+            free -= 1
+    return may, refused
+
+
+def _refusal(mover: Mover, event: EventRow, row: Any, step: Step, *, upcoming: int, free: int | None) -> Refusal | None:
+    def refuse(slug: str, detail: str, **context: Any) -> Refusal:
+        context |= {"name": row.name, "from": row.state.slug, "to": step.to.slug}
+        return Refusal(entrant_id=row.id, name=row.name, slug=slug, detail=detail, context=context)
+
+    known = STEPS.get((row.state, step.to))
+    if known is None:
+        return refuse("no-such-step", f"{row.name} is {row.state.slug}; from there nobody becomes {step.to.slug}.")
+    if not known.roles & mover.roles:
+        roles = ", ".join(sorted(known.roles))
+        return refuse("step-not-yours", f"From {row.state.slug} to {step.to.slug} needs one of these roles: {roles}.",
+                      roles=roles)  # fmt: skip
+    for condition in known.when:
+        complaint = _COMPLAINTS[condition](event, upcoming, free)
+        if complaint is not None:
+            slug, detail = complaint
+            return refuse(slug, f"{row.name} is {row.state.slug} and cannot become {step.to.slug}: {detail}.")
+    return None
+
+
+Complaint = tuple[str, str] | None
+
+
+def _full(_event: EventRow, _upcoming: int, free: int | None) -> bool:
+    return free is not None and free <= 0
+
+
+_COMPLAINTS: Final[Mapping[When, Callable[[EventRow, int, int | None], Complaint]]] = {
+    When.CHECK_IN: lambda event, _upcoming, _free: (
+        None if event.needs_check_in else ("no-check-in", "this event has no check-in")
+    ),
+    When.NO_CHECK_IN: lambda event, _upcoming, _free: (
+        ("check-in-first", "in this event check-in stands between") if event.needs_check_in else None
+    ),
+    When.BEFORE_ROUND_1: lambda _event, upcoming, _free: (
+        ("frozen", "round 1 is published; withdraw instead") if upcoming > 1 else None
+    ),
+    When.PLACE_FREE: lambda *facts: ("event-full", "the event is full; wait instead") if _full(*facts) else None,
+    When.FULL: lambda *facts: None if _full(*facts) else ("place-free", "the event has a free place; register instead"),
+}
+
+
+def _move(
+    session: Session,
+    actor: Actor,
+    event: EventRow,
+    rows: Iterable[Any],
+    *,
+    to: EntrantState,
+    reason: str,
+    from_round: int | None = None,
+) -> dict[int, int]:
+    """The change itself and its log rows; new versions by id. Whoever was changed meanwhile is left out."""
+    rows = list(rows)
+    if not rows:
+        return {}
+    e = EntrantRow
+    seen = _by_id({row.id: row.version for row in rows}, column="version")
+    statement = (
+        sa.update(e)
+        .where(e.id == seen.c.id, e.version == seen.c.version, e.event_id == event.id)
+        .values(state=to, version=e.version + 1, withdrawn_from=from_round)
+        .returning(e.id, e.version)
+        .execution_options(synchronize_session=False)
+    )
+    changed = {row.id: row.version for row in session.execute(statement)}
+    log_steps(session, actor, event.id, [(row.id, row.state, to) for row in rows if row.id in changed], reason=reason)
+    return changed
+
+
+def log_steps(
+    session: Session,
+    actor: Actor,
+    event_id: int,
+    steps: Iterable[tuple[int, EntrantState | None, EntrantState]],
+    *,
+    reason: str,
+) -> None:
+    """One row for every (entrant id, from, to), in their order."""
+    who = {"actor_account_id": actor.account_id, "actor_name": actor.name, "request_id": actor.request_id}
+    same = {"event_id": event_id, "reason": reason, **who}
+    rows = [{"entrant_id": one, "from_state": source, "to_state": target, **same} for one, source, target in steps]
+    if rows:
+        session.execute(sa.insert(TransitionRow), rows)
+
+
+def _approve(
+    session: Session, actor: Actor, event: EventRow, registered: Mapping[int, int]
+) -> dict[int, tuple[int, EntrantState]]:
+    """Where the event needs no approval, registration goes to approved at once."""
+    rows = entrants_where(session, event.id, EntrantRow.id.in_(registered))
+    changed = _move(session, actor, event, rows, to=S.APPROVED, reason="")
+    return {entrant_id: (version, S.APPROVED) for entrant_id, version in changed.items()}
+
+
+def _renumber(session: Session, event: EventRow, rows: Sequence[Any], *, to: EntrantState, upcoming: int) -> None:
+    """Late entries get the next number when they are seated; before round 1 who leaves the pool gives it back."""
+    if to in IN_POOL and upcoming > 1:
+        late = [row.id for row in rows if row.number is None]
+        if late:
+            last = sa.select(sa.func.max(EntrantRow.number)).where(EntrantRow.event_id == event.id)
+            first = int(session.execute(last).scalar_one() or 0) + 1
+            set_numbers(session, {entrant: first + place for place, entrant in enumerate(late)}, entered_round=upcoming)
+    elif to not in PLAYED:
+        holding = [row.id for row in rows if row.number is not None]
+        if holding:
+            e = EntrantRow
+            session.execute(_update(e.id.in_(holding)).values(number=None, entered_round=1))
+
+
+def set_numbers(session: Session, numbers: Mapping[int, int], *, entered_round: int = 1) -> None:
+    """Gives numbers by entrant id to entrants who have none: one statement."""
+    given = _by_id(numbers, column="number")
+    e = EntrantRow
+    session.execute(_update(e.id == given.c.id).values(number=given.c.number, entered_round=entered_round))
+
+
+def _by_id(values: Mapping[int, int], *, column: str) -> Any:
+    """A table of entrant ids and one column, sent as two arrays: one statement for any number of rows."""
+    ids, others = sa.cast(list(values), ARRAY(sa.BigInteger)), sa.cast(list(values.values()), ARRAY(sa.Integer))
+    return sa.func.unnest(ids, others).table_valued("id", column, name="given").render_derived()
+
+
+def _update(*where: sa.ColumnElement[bool]) -> Any:
+    return sa.update(EntrantRow).where(*where).execution_options(synchronize_session=False)
+
+
+def free_places(session: Session, event: EventRow) -> int | None:
+    """Places left in an event that is held; None without a limit. Below 0 where the limit was lowered."""
+    if event.capacity is None:
+        return None
+    taken = sa.select(sa.func.count()).where(EntrantRow.event_id == event.id, EntrantRow.state.in_(TAKES_PLACE))
+    return event.capacity - int(session.execute(taken).scalar_one())
+
+
+def fill_free_places(session: Session, actor: Actor, event: EventRow) -> list[int]:
+    """Those who wait move up in order while there are places, in an event that is held; their ids."""
+    e, t = EntrantRow, TransitionRow
+    free = free_places(session, event)
+    if free is not None and free <= 0:
+        return []
+    since = sa.select(sa.func.max(t.id)).where(t.entrant_id == e.id, t.to_state == S.WAITING).scalar_subquery()
+    query = sa.select(e.id, e.name, e.number, e.state, e.version).where(e.event_id == event.id, e.state == S.WAITING)
+    rows = session.execute(query.order_by(since, e.id).limit(free)).all()
+    changed = _move(session, actor, event, rows, to=S.REGISTERED, reason=_MOVED_UP)
+    if changed and not event.needs_approval:
+        _approve(session, actor, event, changed)
+    return list(changed)
+
+
+def _test_rounds(session: Session, event: EventRow, rows: Sequence[Any], step: Step, *, upcoming: int) -> None:
+    """Under the feed's lock: what was decided from the published rounds still holds."""
+    if any(When.BEFORE_ROUND_1 in STEPS[row.state, step.to].when for row in rows):
+        require_before_round_1(session, event.id, what="entrants withdraw, they are not taken out")
+    now = next_round(session, event.id)
+    if (step.to in LEFT or step.to in IN_POOL) and now != upcoming:
+        detail = f"Round {now - 1} was published or taken back at this moment; look at it, then try again."
+        raise Conflict("round-published", detail, round=now - 1, next_round=now)

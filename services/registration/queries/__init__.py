@@ -1,0 +1,1 @@
+"""Reads of this service, by noun."""

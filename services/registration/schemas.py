@@ -1,0 +1,258 @@
+"""Shapes of the wire: what paths, queries and bodies may hold. Answers are built in `answers`."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Any, Self
+from zoneinfo import available_timezones
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+
+from qisai.db.events import EventState
+from qisai.formats.typed_text import tidy, unprintable
+from qisai.kernel.model import ByeKind
+from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, RoundNumber
+from services.registration.states import SLUGS
+
+
+def _tidy(text: Any) -> Any:
+    """Checked before it is tidied: what cannot be stored is refused, not silently dropped."""
+    if not isinstance(text, str):
+        return text
+    neat = tidy(text)
+    if unprintable(neat) is not None:
+        raise ValueError("contains control characters or broken Unicode; remove them")
+    return neat
+
+
+Name = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=200)]
+ShortText = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=200)]
+ExternalId = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=60)]
+Seed = Annotated[StrictInt, Field(ge=0, le=4000)]
+Members = Annotated[list[Name], Field(max_length=20)]
+BoardNumber = Annotated[StrictInt, Field(ge=1, le=10_000)]
+Capacity = Annotated[StrictInt, Field(ge=1, le=20_000)]
+
+
+def _zone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError("is not a time zone of the IANA list, such as Asia/Shanghai")
+    return name
+
+
+def _state(slug: str) -> str:
+    if slug not in SLUGS:
+        raise ValueError(f"must be one of {', '.join(SLUGS)}")
+    return slug
+
+
+Zone = Annotated[StrictStr, Field(max_length=64), AfterValidator(_zone)]
+State = Annotated[StrictStr, AfterValidator(_state)]
+"""An entrant's state by its name in the API."""
+
+
+def _date_text(value: Any) -> Any:
+    if value is not None and not (isinstance(value, str) and len(value) == 10):
+        raise ValueError("must be a date such as 2026-12-05")
+    return value
+
+
+def _time_text(value: Any) -> Any:
+    if value is not None and not isinstance(value, str):
+        raise ValueError("must be a time such as 2026-12-05T08:30:00+08:00")
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_date_text)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_time_text)]
+
+
+class EntrantPath(EventPath):
+    entrant_id: Id
+
+
+class EntrantRoundPath(EntrantPath):
+    round_no: RoundNumber
+
+
+class PairPath(EventPath):
+    pair_id: Id
+
+
+class EventsQuery(PageQuery):
+    state: EventState | None = None
+    q: Annotated[str | None, Field(max_length=200)] = None
+
+
+class EntrantsQuery(BaseModel):
+    """`q`: part of the name, its Pinyin or the initials of it, or the number."""
+
+    q: Annotated[str | None, Field(max_length=200)] = None
+    state: State | None = None
+    cursor: Annotated[str | None, Field(max_length=2000)] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 500
+
+
+class ImportQuery(BaseModel):
+    dry_run: bool = True
+    plan: Annotated[str | None, Field(pattern="^[0-9a-f]{64}$")] = None
+    """`plan` of the dry run that was looked at: refused where the import would now do something else."""
+
+
+class EventBasics(Body):
+    """What an organiser says about an event besides its game and regulations."""
+
+    venue: ShortText = ""
+    starts_on: Day | None = None
+    time_zone: Zone = "Asia/Shanghai"
+    is_public: StrictBool = True
+    needs_approval: StrictBool = True
+    needs_check_in: StrictBool = True
+    capacity: Capacity | None = None
+    expected_entrants: Annotated[StrictInt, Field(ge=2, le=20_000)] | None = None
+    registration_until: Moment | None = None
+    regulations: dict[str, Any] = Field(default_factory=dict)
+    """A part of the `regulations` of `qisai.tournament/1`; what is left out comes from the game, or stays as it is."""
+
+
+class EventBody(EventBasics):
+    name: Name
+    profile: Annotated[StrictStr, Field(min_length=1, max_length=60)]
+
+
+class EventChange(EventBasics):
+    """Only what is said is changed."""
+
+    name: Name = "?"
+
+    def changes(self) -> dict[str, Any]:
+        """Values of columns, without regulations."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "regulations"}
+
+
+class ArchiveBody(OptionalBody):
+    undo: StrictBool = False
+
+
+class EntrantValues(Body):
+    club: ShortText = ""
+    seed: Seed | None = None
+    members: Members = Field(default_factory=list)
+    external_id: ExternalId | None = None
+    fixed_board: BoardNumber | None = None
+
+
+class EntrantBody(EntrantValues):
+    name: Name
+
+
+class EntrantChange(EntrantValues):
+    """Only what is said is changed."""
+
+    name: Name = "?"
+
+    def changes(self) -> dict[str, Any]:
+        """Values by name."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class StepBody(Body):
+    to: State
+    reason: Line = ""
+    from_round: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
+    """First round without the entrant, for withdrawals; without it the next one that is to be paired."""
+
+
+class EntrantSeen(Body):
+    id: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]
+    version: Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
+
+
+class BulkStepBody(StepBody):
+    from_states: Annotated[list[State] | None, Field(alias="from", min_length=1, max_length=9)] = None
+    entrants: Annotated[list[EntrantSeen] | None, Field(min_length=1, max_length=20_000)] = None
+
+    @model_validator(mode="after")
+    def _one_choice(self) -> Self:
+        if (self.from_states is None) == (self.entrants is None):
+            raise ValueError("say either from (states) or entrants, not both")
+        return self
+
+
+class SomeOrAll(Body):
+    """`entrants` (ids), or all who may."""
+
+    entrants: Annotated[
+        list[Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]] | None, Field(min_length=1, max_length=20_000)
+    ] = None
+    all: StrictBool = False
+
+    @model_validator(mode="after")
+    def _one_choice(self) -> Self:
+        if (self.entrants is not None) == self.all:
+            raise ValueError("say either entrants or all, not both")
+        return self
+
+
+class LotsMode(StrEnum):
+    """How numbers are given."""
+
+    MACHINE = "machine"
+    SEEDING = "seeding"
+    HAND = "hand"
+
+
+class LotsBody(Body):
+    mode: LotsMode = LotsMode.MACHINE
+    seed: Annotated[StrictInt, Field(ge=0, le=2**53 - 1)] | None = None
+    numbers: Annotated[
+        dict[Annotated[int, Field(ge=1, le=2**63 - 1)], Annotated[StrictInt, Field(ge=1, le=99_999)]] | None,
+        Field(max_length=20_000),
+    ] = None
+
+    @model_validator(mode="after")
+    def _fits_mode(self) -> Self:
+        if (self.numbers is not None) != (self.mode is LotsMode.HAND):
+            raise ValueError("numbers are given with mode hand, and only then")
+        if self.seed is not None and self.mode is not LotsMode.MACHINE:
+            raise ValueError("a seed is given with mode machine only")
+        return self
+
+
+class ByeBody(Body):
+    kind: ByeKind
+
+    @model_validator(mode="after")
+    def _can_be_asked_for(self) -> Self:
+        if self.kind not in (ByeKind.HALF, ByeKind.FULL, ByeKind.ZERO):
+            raise ValueError("kind must be one of half, full, zero")
+        return self
+
+
+class FixedBoardBody(Body):
+    board: BoardNumber | None
+
+
+class PairBody(Body):
+    entrants: Annotated[list[Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]], Field(min_length=2, max_length=2)]
+    from_round: Annotated[StrictInt, Field(ge=1, le=100)] = 1
+    to_round: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.entrants[0] == self.entrants[1]:
+            raise ValueError("entrants must be two different ones")
+        if self.to_round is not None and self.to_round < self.from_round:
+            raise ValueError("to_round must not be before from_round")
+        return self

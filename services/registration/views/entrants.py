@@ -1,0 +1,112 @@
+"""Entrants: list and search, register, read, change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+from flask_openapi3 import APIBlueprint, Tag
+from sqlalchemy.orm import Session
+
+from qisai.errors import Invalid
+from qisai.web.idempotency import once
+from qisai.web.identity import current_caller
+from qisai.web.requests import Answer, decode_cursor, encode_cursor, version_seen, version_tag
+from qisai.web.rights import Right, requires
+from qisai.web.shapes import EventPath, page
+from services.registration import answers
+from services.registration.operations import entrants as operations
+from services.registration.process import database
+from services.registration.queries import entrants as queries
+from services.registration.schemas import EntrantBody, EntrantChange, EntrantPath, EntrantsQuery
+from services.registration.states import by_slug
+from services.registration.views.standing import is_staff
+
+api = APIBlueprint("entrants", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])
+
+
+@api.get("/events/<int:event_id>/entrants")
+@requires(Right.READ_EVENT)
+def list_entrants(path: EventPath, query: EntrantsQuery) -> Response:
+    """Entrants by number, then by Pinyin; the public sees those who are accepted."""
+    after = _place(query.cursor)
+    state = None if query.state is None else by_slug(query.state)
+    with database().snapshot() as session:
+        staff = is_staff(session, path.event_id)
+        wanted = queries.EntrantFilter(q=query.q, state=state, after=after, limit=query.limit + 1, staff=staff)
+        rows = queries.entrants(session, path.event_id, wanted)
+    shown = rows[: query.limit]
+    following = None
+    if len(rows) > len(shown):
+        last = shown[-1]
+        number = queries.UNNUMBERED if last.number is None else last.number
+        following = encode_cursor([number, last.sort_key, last.id])
+    return Answer(body=page([answers.entrant(row, staff=staff) for row in shown], after=following)).response()
+
+
+@api.post("/events/<int:event_id>/entrants")
+@requires(Right.MANAGE_ENTRANTS)
+def register(path: EventPath, body: EntrantBody) -> Response:
+    """Registers one entrant; a full event puts them on its waiting list. `warnings` name others of the same name."""
+    caller = current_caller()
+    entrant = operations.NewEntrant(**body.model_dump(exclude={"members"}), members=tuple(body.members))
+    with database().transaction() as session:
+
+        def work() -> Answer:
+            entrant_id = operations.register(session, caller.actor, event_id=path.event_id, entrant=entrant)
+            same = queries.namesakes(session, path.event_id, body.name, but=entrant_id)
+            made = entrant_answer(session, path.event_id, entrant_id)
+            headers = {**made.headers, "Location": f"/api/v1/events/{path.event_id}/entrants/{entrant_id}"}
+            return Answer(body={**made.body, "warnings": _warnings(body.name, same)}, status=201, headers=headers)
+
+        return once(session, caller, work).response()
+
+
+@api.get("/events/<int:event_id>/entrants/<int:entrant_id>")
+@requires(Right.READ_EVENT)
+def get_entrant(path: EntrantPath) -> Response:
+    """One entrant with its version."""
+    with database().snapshot() as session:
+        staff = is_staff(session, path.event_id)
+        return entrant_answer(session, path.event_id, path.entrant_id, staff=staff).response()
+
+
+@api.patch("/events/<int:event_id>/entrants/<int:entrant_id>")
+@requires(Right.MANAGE_ENTRANTS)
+def change_entrant(path: EntrantPath, body: EntrantChange) -> Response:
+    """Changes what is given at the version that was seen, and nothing else."""
+    seen = version_seen()
+    with database().transaction() as session:
+        operations.change_entrant(
+            session,
+            current_caller().actor,
+            event_id=path.event_id,
+            entrant_id=path.entrant_id,
+            seen_version=seen,
+            changes=body.changes(),
+        )
+        return entrant_answer(session, path.event_id, path.entrant_id).response()
+
+
+def entrant_answer(session: Session, event_id: int, entrant_id: int, *, staff: bool = True) -> Answer:
+    """One entrant as the API shows it. Raises `NotFound`."""
+    row = queries.entrant(session, event_id, entrant_id, staff=staff)
+    return Answer(body=answers.entrant(row, staff=staff), headers=version_tag(row.version))
+
+
+def _warnings(name: str, same: Any) -> list[dict[str, Any]]:
+    if not same:
+        return []
+    detail = f"There is another {name} in this event; make sure that this is another person."
+    return [{"slug": "same-name", "detail": detail, "entrants": list(same)}]
+
+
+def _place(cursor: str | None) -> queries.Place | None:
+    values = decode_cursor(cursor, length=3)
+    if values is None:
+        return None
+    number, key, last = values
+    fits = isinstance(number, int) and isinstance(key, str) and isinstance(last, int)
+    if not fits or "\0" in key or not 0 <= number <= queries.UNNUMBERED or not 0 < last < 1 << 63:
+        raise Invalid("bad-cursor", "The cursor is not one of ours; start again without it.")
+    return queries.Place(number=number, sort_key=key, id=last)

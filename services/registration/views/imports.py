@@ -1,0 +1,42 @@
+"""Importing a club's roster."""
+
+from __future__ import annotations
+
+from flask import Response, request
+from flask_openapi3 import APIBlueprint, Tag
+
+from qisai.errors import Conflict
+from qisai.formats.roster_csv import read_roster
+from qisai.web.idempotency import once
+from qisai.web.identity import current_caller
+from qisai.web.requests import Answer
+from qisai.web.rights import Right, requires
+from qisai.web.shapes import EventPath
+from services.registration.operations import imports as operations
+from services.registration.process import database
+from services.registration.schemas import ImportQuery
+
+api = APIBlueprint("imports", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])
+
+
+@api.post("/events/<int:event_id>/entrants/import")
+@requires(Right.MANAGE_ENTRANTS)
+def import_roster(path: EventPath, query: ImportQuery) -> Response:
+    """A roster as CSV in the body: what it would do (`dry_run`), or all of it at once."""
+    caller = current_caller()
+    roster = read_roster(request.get_data(cache=True))
+    with database().transaction() as session:
+        plan = operations.dry_run(session, event_id=path.event_id, roster=roster)
+        if query.dry_run:
+            return Answer(body=operations.report(plan, applied=False, new_ids={})).response()
+
+        def work() -> Answer:
+            if query.plan is not None and query.plan != plan.fingerprint:
+                raise Conflict(
+                    "import-changed",
+                    "The field was changed since this import was looked at; look at it again, then import.",
+                )
+            ids = operations.apply_import(session, caller.actor, event_id=path.event_id, plan=plan)
+            return Answer(body=operations.report(plan, applied=True, new_ids=ids))
+
+        return once(session, caller, work).response()

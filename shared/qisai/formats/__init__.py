@@ -1,0 +1,1 @@
+"""Readers and writers of foreign files: text or bytes in, plain values out."""
