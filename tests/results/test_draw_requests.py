@@ -88,6 +88,15 @@ def test_everything_in_the_way_is_named_at_once(play: Play) -> None:
     assert play.service.rows("SELECT 1 FROM pairing_job WHERE event_id = :id", id=play.field.event_id) == []
 
 
+def test_a_whole_round_without_results_does_not_hide_the_other_blockers(service: Service) -> None:
+    play = make_play(service, entrants=104)
+    with service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(i, i + 52) for i in range(1, 53)])
+    blockers = problem(play.chief.post(f"{play.round(2)}/draws"), 409, "draw-not-possible")["blockers"]
+    assert [blocker["slug"] for blocker in blockers] == ["result-missing"] * 50 + ["more-results-missing"]
+    assert blockers[-1]["boards"] == 2
+
+
 def test_a_round_whose_boards_are_reported_need_not_be_closed(play: Play) -> None:
     with play.service.owner() as session:
         fields.add_round(session, play.field, pairs=[(1, 3, Result.ADJOURNED), (2, 4, Result.DRAW)])

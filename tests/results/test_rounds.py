@@ -65,6 +65,15 @@ def test_closing_names_every_open_board_and_what_to_do(play: Play) -> None:
     problem(play.chief.post(f"{play.round(2)}/close", version=0), 409, "round-not-published")
 
 
+def test_blockers_speak_the_language_of_the_caller(play: Play) -> None:
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4)])
+    answer = play.chief.post(f"{play.round(1)}/close", version=2, headers={"Accept-Language": "zh-CN"})
+    body = problem(answer, 409, "results-missing")
+    assert body["detail"] == "第 1 轮还有台次没有成绩。"
+    assert body["blockers"][0]["detail"].startswith("第 1 轮第 2 台 棋手2 – 棋手4 没有成绩")
+
+
 def test_a_reopened_round_takes_results_again_and_says_why(play: Play) -> None:
     with play.service.owner() as session:
         fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4, Result.DRAW)], state=RoundState.CLOSED)

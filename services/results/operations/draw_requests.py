@@ -145,7 +145,7 @@ def _blockers(session: Session, event_id: int, *, round_no: int, size: int) -> l
     blockers += [missing_result(row) for row in missing[:MOST_NAMED]]
     if len(missing) > MOST_NAMED:
         rest = len(missing) - MOST_NAMED
-        blockers.append(Blocker("result-missing", f"{rest} more boards have no result.", {"boards": rest}))
+        blockers.append(Blocker("more-results-missing", f"{rest} more boards have no result.", {"boards": rest}))
     return blockers
 
 

@@ -31,7 +31,8 @@ def close_round(session: Session, actor: Actor, *, event_id: int, number: int, s
         )
     blockers = [missing_result(row) for row in boards_of_round(session, event_id, round_no=number) if not row.result]
     if blockers:
-        raise Conflict("results-missing", f"Round {number} has boards without a result.", blockers=blockers)
+        detail = f"Round {number} has boards without a result."
+        raise Conflict("results-missing", detail, blockers=blockers, round=number)
     change_round(session, round_, to=RoundState.CLOSED, values={"closed_at": sa.func.now(), "closed_by": actor.name})
     _record(session, actor, "round.close", event_id=event_id, number=number)
     feed.publish(session, event_id, "round.closed", data={"round": number})
@@ -100,7 +101,13 @@ def missing_result(row: Any) -> Blocker:
         "result-missing",
         f"Round {row.round_no}, board {row.number}: {row.first_name} – {row.second_name} has no result:"
         " enter it, or enter a forfeit, an adjournment or void.",
-        {"round": row.round_no, "board": row.number, "board_id": row.id},
+        {
+            "round": row.round_no,
+            "board": row.number,
+            "board_id": row.id,
+            "first": row.first_name,
+            "second": row.second_name,
+        },
     )
 
 
