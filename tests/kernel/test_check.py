@@ -74,6 +74,9 @@ def test_forbidden_pairs_bind_in_their_rounds_only():
     assert breaches(event(4, forbidden=[ban]), one) == []
     assert breaches(event(4, "1=3 2=4", forbidden=[ban]), replace(one, round=2)) == [(Breach.FORBIDDEN_PAIR, (1, 2))]
     assert breaches(event(4, "1/3 2/4", "1/4 2/3", "1/3 2/4", forbidden=[ban]), replace(one, round=4)) == []
+    assert breaches(event(4, "1/3 2/4", "1/4 2/3", forbidden=[ban]), replace(one, round=3)) == [
+        (Breach.FORBIDDEN_PAIR, (1, 2))
+    ]
     open_end = ForbiddenPair(entrants=(1, 2))
     assert breaches(event(4, "1=3 2=4", forbidden=[open_end]), replace(one, round=2)) == [
         (Breach.FORBIDDEN_PAIR, (1, 2))
@@ -103,6 +106,15 @@ def test_bye_counts_compare_with_those_present_only():
     everybody_had_one = event(4, "1U 2=3 4A", "2U 3]1 4A", absent=[4])
     assert breaches(everybody_had_one, draw((2, 3), bye=1, round_number=3)) == [(Breach.REMATCH, (2, 3))]
     assert Breach.NO_BYE not in [found[0] for found in breaches(tournament, draw((1, 2), round_number=3))]
+
+
+@pytest.mark.parametrize("bye", [1, 2, 3])
+def test_a_bye_and_a_forfeit_win_weigh_the_same(bye):
+    everybody_once = event(3, "1U 2]3", "3]2 1A")
+    others = tuple({1, 2, 3} - {bye})
+    assert breaches(everybody_once, draw(others, bye=bye, round_number=3)) == []
+    other_way = event(3, "1U 3[2", "2[3 1A")
+    assert breaches(other_way, draw(others, bye=bye, round_number=3)) == []
 
 
 def test_empty_pool_and_wrong_round():
