@@ -71,6 +71,29 @@ def test_side_limits_are_third_in_a_row_and_surplus_beyond_two():
     after_four = compile_field(event(2, "1=2", "1=2", "2=1", "1=2"))
     assert by_number(after_four, "surplus") == {1: 2, 2: -2}
     assert by_number(after_four, "may_first") == {1: False, 2: True}
+    assert by_number(after_four, "may_second") == {1: True, 2: False}
+
+
+def test_wish_goes_by_surplus_then_by_the_last_side_then_by_nothing():
+    assert by_number(compile_field(event(3, "1=2 3H")), "wish") == {1: -1, 2: 1, 3: 0}
+    assert by_number(compile_field(event(2, "1=2", "2=1")), "wish") == {1: 1, 2: -1}
+
+
+def test_last_round_only_where_rounds_are_planned():
+    assert [compile_field(event(2, rounds=rounds)).last_round for rounds in (None, 1, 2)] == [False, True, False]
+
+
+def test_left_seats_are_counted_on_played_boards():
+    field = compile_field(event(4, "1=2 3]4", "1~3 2/4", "2=1 4=3", first_move=False))
+    assert by_number(field, "left_seats") == {1: 2, 2: 1, 3: 0, 4: 1}
+
+
+def test_clubs_are_read_in_round_one_and_only_where_they_are_avoided():
+    clubs = {1: {"club": "East"}, 2: {"club": "West"}, 3: {"club": "East"}}
+    avoiding = FirstRound(mode=FirstRoundMode.SYSTEM, avoid_same_club=True)
+    assert compile_field(event(4, entrants=clubs, first_round=avoiding)).club == (0, 1, 0, -1)
+    assert set(compile_field(event(4, entrants=clubs)).club) == {-1}
+    assert set(compile_field(event(4, "1=2 3=4", entrants=clubs, first_round=avoiding)).club) == {-1}
 
 
 @pytest.mark.parametrize("off", [{"first_move": False}, {"balance_sides": False}])
@@ -105,9 +128,9 @@ def test_floats_follow_a_correction_of_an_earlier_result():
 
 
 def test_byes_that_count_are_pairing_full_and_forfeit_wins():
-    field = compile_field(event(9, "1U 2H 3F 4Z 5A 6]7 8/9"))
-    assert by_number(field, "bye_count") == {1: 1, 2: 0, 3: 1, 4: 0, 5: 0, 6: 1, 7: 0, 8: 0, 9: 0}
-    assert {number for number, may in by_number(field, "bye_eligible").items() if may} == {2, 4, 5, 7, 8, 9}
+    field = compile_field(event(11, "1U 2H 3F 4Z 5A 6]7 8/9 10[11"))
+    assert by_number(field, "bye_count") == {1: 1, 2: 0, 3: 1, 4: 0, 5: 0, 6: 1, 7: 0, 8: 0, 9: 0, 10: 0, 11: 1}
+    assert {number for number, may in by_number(field, "bye_eligible").items() if may} == {2, 4, 5, 7, 8, 9, 10}
 
 
 def test_nobody_is_eligible_for_a_bye_in_an_even_field():
@@ -167,7 +190,7 @@ def test_draw_number_turns_its_order_every_round(direction, rounds, numbers, wit
 
 
 def test_first_round_modes_order_by_seed_with_the_unrated_last():
-    seeds = {1: {"seed": 1500}, 2: {}, 3: {"seed": 1700}, 4: {"seed": 1700}}
+    seeds = {1: {"seed": 0}, 2: {}, 3: {"seed": 1700}, 4: {"seed": 1700}}
     fold = compile_field(event(4, entrants=seeds, first_round=FirstRound(mode=FirstRoundMode.FOLD)))
     assert (fold.number, fold.within) == ((3, 4, 1, 2), WithinGroup.FOLD)
     system = compile_field(event(4, entrants=seeds, first_round=FirstRound(mode=FirstRoundMode.SYSTEM)))
