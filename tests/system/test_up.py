@@ -100,7 +100,7 @@ def test_a_killed_process_comes_back_and_all_answers_again(up: Platform, name: s
 def test_after_kill_9_of_everything_the_next_start_heals_and_nothing_is_lost(up: Platform, folder: Path) -> None:
     password = up.password()
     assert password is not None
-    event = up.client(password).events.create(name="春季公开赛", profile="xiangqi", timezone="Asia/Shanghai")
+    event = up.client(password).events.create(name="春季公开赛", profile="xiangqi")
     up.kill_everything()
     assert (folder / "postgres" / "postmaster.pid").exists()
     with platform(folder, log=folder.parent / "second.log", port=up.port) as again:
