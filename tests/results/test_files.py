@@ -83,11 +83,21 @@ def test_an_imported_event_has_its_whole_record(organiser: Any, service: Service
                LEFT JOIN result_log l ON l.board_id = b.id AND l.version = b.version WHERE b.event_id = :id"""
     (counted,) = service.rows(query, id=event_id)
     assert (counted.boards, counted.logged) == (3, 3)
+    keys = service.rows("SELECT sort_key FROM entrant WHERE event_id = :id ORDER BY number", id=event_id)
+    assert [row.sort_key.split()[0] for row in keys] == ["chen", "lin", "huang", "zhou", "wu"]
     transitions = service.rows("SELECT to_state FROM transition WHERE event_id = :id ORDER BY id", id=event_id)
     assert [row.to_state for row in transitions] == [5, 5, 5, 6, 5, 5]
     (event,) = service.rows("SELECT * FROM event WHERE id = :id", id=event_id)
     assert event.frozen_at is not None
     assert event.regulations["tie_breaks"] == ["opponents", "progressive", "direct"]
+
+
+def test_names_are_stored_composed(organiser: Any, service: Service) -> None:
+    document = small(entrants=[{"number": 1, "name": "Vy\u0301"}], rounds=[], next=None, forbidden_pairs=[], lots={})
+    event_id = organiser.post(IMPORT, document).json["id"]
+    assert service.rows("SELECT name FROM entrant WHERE event_id = :id", id=event_id)[0].name == "V\u00fd"
+    document["entrants"][0]["name"] = "\u0958" * 101  # each becomes two characters
+    assert organiser.post(IMPORT, document).json["errors"][0]["pointer"] == "/entrants/0/name"
 
 
 def test_an_event_without_rounds_is_ready_for_round_one(organiser: Any, service: Service) -> None:

@@ -74,6 +74,18 @@ def test_of_two_referees_with_one_version_exactly_one_wins(round1: Play, other: 
     assert [(row.seen_version, row.present_version) for row in conflicts] == [(1, 2)]
 
 
+def test_a_write_that_claims_a_version_still_being_written_is_refused_at_once(round1: Play, other: Session) -> None:
+    """Pins the version test before the update: the log row would say what nobody had seen as the value before."""
+    _record(other, round1, 1)
+    referee = round1.referee()
+    guessing = InBackground(
+        round1.service.database, lambda: referee.put(round1.result_of(1, 1), {"result": "first_win"}, version=2)
+    )
+    assert not guessing.waits_for_a_lock()
+    other.commit()
+    problem(guessing.result(), 412, "stale")
+
+
 def test_a_result_that_comes_while_the_round_is_being_closed_is_refused(round1: Play, other: Session) -> None:
     """Pins the shared lock on the round when a result is written: without it the result lands in a closed round."""
     with round1.service.owner() as session:

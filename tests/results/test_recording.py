@@ -104,6 +104,14 @@ def test_one_version_ahead_is_a_conflict_unless_hand_and_value_are_the_same(
     problem(again.put(round1.result_of(1, 1), {"result": other_result}, version=1), 412, "stale")
 
 
+def test_the_same_write_again_after_others_came_between_is_a_conflict(round1: Play) -> None:
+    """Pins "just one ahead": the value that stands there again is not the one whose answer got lost."""
+    referee = round1.referee()
+    for version, result in enumerate(("draw", None, "draw"), start=1):
+        assert referee.put(round1.result_of(1, 1), {"result": result}, version=version).status_code == 200
+    problem(referee.put(round1.result_of(1, 1), {"result": "draw"}, version=1), 412, "stale")
+
+
 def test_another_person_with_the_same_value_still_gets_the_conflict(round1: Play) -> None:
     round1.referee().put(round1.result_of(1, 1), {"result": "draw"}, version=1)
     problem(round1.referee().put(round1.result_of(1, 1), {"result": "draw"}, version=1), 412, "stale")

@@ -96,7 +96,7 @@ def request_draw(
 def cancel_job(session: Session, actor: Actor, *, job_id: int) -> None:
     """Ends a job that has not ended; cancelling twice is cancelling once. Raises `NotFound`, `Conflict` `job-ended`."""
     job = session.get(JobRow, job_id)
-    if job is None:
+    if job is None or job.event_id is None:  # a canary is the keeper's
         raise NotFound("job-not-found", f"There is no job {job_id}.")
     values = {"state": JobState.CANCELLED, "finished_at": sa.func.clock_timestamp(), "version": JobRow.version + 1}
     values["outcome"] = {"slug": "cancelled", "detail": f"Cancelled by {actor.name}."}

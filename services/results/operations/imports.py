@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from unicodedata import normalize
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,7 +19,7 @@ from qisai.errors import FieldError, Invalid
 from qisai.kernel.model import Tournament
 from qisai.kernel.profiles import PROFILES
 from qisai.kernel.regulations_file import regulations_to_json
-from qisai.kernel.tournament_file import parse_tournament
+from qisai.kernel.tournament_file import MAX_NAME, parse_tournament
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
 from services.results.answers import board_value
@@ -46,7 +47,7 @@ def import_event(
     With rounds it is running and frozen; without any it is closed, ready for round 1. `profile` is the game of a file
     that names none. Every result gets its row in the result log. Raises `Invalid` with a pointer for every fault.
     """
-    tournament = _with_profile(parse_tournament(document), profile)
+    tournament = _with_composed_names(_with_profile(parse_tournament(document), profile))
     _fit_to_platform(tournament, document)
     code = tournament.regulations.profile
     data = session.execute(sa.select(ProfileRow.data).where(ProfileRow.code == code)).scalar_one_or_none()
@@ -91,6 +92,20 @@ def _with_profile(tournament: Tournament, profile: str | None) -> Tournament:
     return replace(tournament, regulations=replace(tournament.regulations, profile=profile))
 
 
+def _with_composed_names(tournament: Tournament) -> Tournament:
+    """Names in NFC, as the platform stores them, so that one name is one sequence of characters everywhere."""
+    entrants = tuple(
+        replace(
+            entrant,
+            name=normalize("NFC", entrant.name),
+            club=normalize("NFC", entrant.club),
+            members=tuple(normalize("NFC", member) for member in entrant.members),
+        )
+        for entrant in tournament.entrants
+    )
+    return replace(tournament, entrants=entrants)
+
+
 def _no_profile(detail: str) -> Invalid:
     return Invalid("no-profile", "The file must name its game.", errors=[FieldError("/regulations/profile", detail)])
 
@@ -98,9 +113,13 @@ def _no_profile(detail: str) -> Invalid:
 def _fit_to_platform(tournament: Tournament, document: Mapping[str, Any]) -> None:
     """What a file may leave out or exceed and an event on the platform may not. The document is known to be sound."""
     errors = []
+    names = {entrant.number: entrant.name for entrant in tournament.entrants}
     for index, entrant in enumerate(document["entrants"]):
-        if not str(entrant.get("name", "")).strip():
+        name = names[entrant["number"]]
+        if not name.strip():
             errors.append(FieldError(f"/entrants/{index}/name", "is missing: an entrant of an event has a name"))
+        if len(name) > MAX_NAME:  # some characters become two when composed
+            errors.append(FieldError(f"/entrants/{index}/name", f"has more than {MAX_NAME} characters", "too-long"))
         if entrant["number"] > LARGEST_NUMBER:
             detail = f"is {entrant['number']}, but numbers go up to {LARGEST_NUMBER}"
             errors.append(FieldError(f"/entrants/{index}/number", detail, "range"))

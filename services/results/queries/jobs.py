@@ -18,6 +18,7 @@ def event_of_job(session: Session, values: Mapping[str, Any]) -> int:
     job_id = int(values["job_id"])
     found = None
     if job_id < 1 << 63:
+        # A canary has no event: nobody has a right to it, so it is not found.
         found = session.execute(sa.select(JobRow.event_id).where(JobRow.id == job_id)).scalar_one_or_none()
     if found is None:
         raise NotFound("job-not-found", f"There is no job {job_id}.")
@@ -52,11 +53,16 @@ def jobs(
 
 
 def _query() -> Any:
+    """Jobs of events: the keeper's canaries are none."""
     j = JobRow
     asked = (j.id, j.event_id, j.round_no, j.state, j.queue, j.size, j.limits, j.requested_at, j.requested_by)
     went = (j.sends, j.attempts, j.restarts, j.worker, j.started_at, j.finished_at, j.progress, j.outcome, j.version)
     seconds = sa.func.extract("epoch", sa.func.clock_timestamp() - j.due_at)
     waits = sa.case((sa.and_(j.state == JobState.QUEUED, j.due_at <= sa.func.clock_timestamp()), seconds))
-    return sa.select(
-        *asked, *went, j.request_id, j.sent_at, j.due_at, waits.label("waited"), DrawRow.number.label("draw_number")
-    ).outerjoin(DrawRow, DrawRow.id == j.draw_id)
+    return (
+        sa.select(
+            *asked, *went, j.request_id, j.sent_at, j.due_at, waits.label("waited"), DrawRow.number.label("draw_number")
+        )
+        .outerjoin(DrawRow, DrawRow.id == j.draw_id)
+        .where(j.is_canary.is_(False))
+    )

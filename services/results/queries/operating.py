@@ -23,7 +23,7 @@ _HISTORY: Final = sa.text(
              AND coalesce(j.started_at, j.finished_at, 'infinity') >= minute + interval '1 minute') AS waiting
     FROM generate_series(date_trunc('minute', now()) - make_interval(mins => :minutes - 1),
                          date_trunc('minute', now()), interval '1 minute') AS minute
-    LEFT JOIN pairing_job j ON j.requested_at < minute + interval '1 minute'
+    LEFT JOIN pairing_job j ON NOT j.is_canary AND j.requested_at < minute + interval '1 minute'
          AND (j.finished_at IS NULL OR j.finished_at >= minute)
          AND (j.finished_at IS NULL OR j.finished_at < minute + interval '1 minute'
               OR coalesce(j.started_at, j.finished_at) >= minute + interval '1 minute')
@@ -46,14 +46,15 @@ class Queue:
 def queue(session: Session) -> Queue:
     """Depth, age of the oldest due job, jobs by state, and the last hour by minutes."""
     j = JobRow
+    event_jobs = j.is_canary.is_(False)
     by_state = dict.fromkeys((state.value for state in JobState), 0)
-    for state, count in session.execute(sa.select(j.state, sa.func.count()).group_by(j.state)):
+    for state, count in session.execute(sa.select(j.state, sa.func.count()).where(event_jobs).group_by(j.state)):
         by_state[state.value] = count
     clock = sa.func.clock_timestamp()
     due = session.execute(
         sa.select(
             sa.func.count().label("depth"), sa.func.extract("epoch", clock - sa.func.min(j.due_at)).label("age")
-        ).where(j.state == JobState.QUEUED, j.due_at <= clock)
+        ).where(event_jobs, j.state == JobState.QUEUED, j.due_at <= clock)
     ).one()
     history = session.execute(_HISTORY, {"minutes": HISTORY_MINUTES}).all()
     oldest = None if due.age is None else float(due.age)

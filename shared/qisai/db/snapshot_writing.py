@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.entrants import AbsenceRow, EntrantRow, EntrantState, ForbiddenPairRow, MemberRow, RequestedByeRow
+from qisai.db.name_keys import sort_key
 from qisai.db.rounds import BoardRow, RoundRow, RoundState, SeatPlace, SeatRow
 from qisai.db.session import now
 from qisai.kernel.model import Entrant, Result, Round, Tournament
@@ -86,6 +87,7 @@ def _write_entrants(session: Session, tournament: Tournament, *, event_id: int) 
             "event_id": event_id,
             "number": entrant.number,
             "name": entrant.name,
+            "sort_key": sort_key(entrant.name),
             "club": entrant.club,
             "seed": entrant.seed,
             "state": state_of(entrant),
