@@ -20,12 +20,14 @@ from qisai.db.events import EventRow, EventState
 from qisai.db.jobs import JobRow
 from qisai.db.records import AlertRow, Severity
 from qisai.web.rights import declaration_of
+from services.registration.app import create_app as registration_app
 from services.results.app import create_app as results_app
 from tests import calls, fields
 from tests.contracts import rights_tables
 from tests.servers import Servers
 
 SERVICES: Final[Mapping[str, tuple[Callable[[], Flask], Mapping[str, str]]]] = {
+    "registration": (registration_app, rights_tables.REGISTRATION),
     "results": (results_app, rights_tables.RESULTS),
 }
 """Name → how its application is made, and its table."""
@@ -107,6 +109,7 @@ def world(request: pytest.FixtureRequest, servers: Servers) -> Iterator[World]:
             "alert_id": alert.id,
             "entrant_number": 1,
             "entrant_id": event.entrant_ids[1],
+            "pair_id": 1,
         }
     environment = calls.service_environment(request.param, database, redis_url="redis://127.0.0.1:1/0")
     with calls.service_app(create_app, environment) as app:
