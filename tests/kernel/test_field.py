@@ -100,6 +100,7 @@ def test_clubs_are_read_in_round_one_and_only_where_they_are_avoided():
 def test_without_first_move_or_balance_nobody_has_a_wish_or_a_limit(off):
     field = compile_field(event(4, "1>2 3>4", "1=3 2=4", "1>4 3>2", **off))
     assert set(field.wish) == {0}
+    assert not field.balances_sides
     assert all(field.may_first)
     assert all(field.may_second)
 
@@ -150,6 +151,10 @@ def test_barred_are_met_and_forbidden_and_forfeits_only_by_regulation():
     assert named == {1: {2, 4}, 2: {1}, 3: set(), 4: {1}, 5: set()}
     strict = compile_field(event(5, "1>2 3]4 5U", forfeit_counts_as_met=True))
     assert {strict.number[j] for j in strict.met[strict.number.index(3)]} == {4}
+    open_end = compile_field(event(4, "1=2 3=4", forbidden=[ForbiddenPair(entrants=(1, 3))]))
+    assert 2 in open_end.barred[0]
+    gone = compile_field(event(4, forbidden=[ForbiddenPair(entrants=(1, 3))], absent=[3]))
+    assert set(gone.barred) == {frozenset()}
     void = compile_field(event(4, "1/2 3=4", forfeit_counts_as_met=True))
     assert void.met[void.number.index(1)] == frozenset()
 

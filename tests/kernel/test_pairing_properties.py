@@ -1,7 +1,11 @@
 """What holds for every draw of every tournament, on random ones larger than brute force can judge."""
 
+import os
 import random
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -16,8 +20,8 @@ from qisai.kernel.tournament_file import parse_tournament
 from tests.kernel.random_tournaments import tournaments
 from tests.kernel.short_events import event
 
-MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LARGER = tournaments(smallest=4, largest=30).map(parse_tournament)
 
 
@@ -178,3 +182,34 @@ def test_a_field_of_one_score_group_is_drawn_at_once(size):
     draw = pair_round(tournament, stage="search")
     assert violations(tournament, draw) == []
     assert draw.cost["cross_pairs"] == 0
+
+
+DRAWS_AS_TEXT = """
+import json, random
+from qisai.kernel import draw_to_json, pair_round, parse_tournament
+from tests.kernel.random_tournaments import random_tournament
+for seed in range(20):
+    tournament = parse_tournament(random_tournament(random.Random(seed), smallest=5, largest=40))
+    for stage in ("search", "optimal"):
+        try:
+            print(json.dumps(draw_to_json(pair_round(tournament, stage=stage))))
+        except Exception as refused:
+            print(type(refused).__name__, refused)
+"""
+
+
+def test_the_hash_seed_of_the_process_changes_nothing():
+    root = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(root), str(root / "shared")])
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", DRAWS_AS_TEXT],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": paths},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for hash_seed in ("0", "4294967295")
+    }
+    assert len(answers) == 1
+    assert answers.pop().count("qisai.draw/1") > 30
