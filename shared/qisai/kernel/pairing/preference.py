@@ -1,6 +1,6 @@
 """Whom an entrant would meet first, were it alone to choose: nearest score, then nearest to the ideal place.
 
-This orders candidates for an explanation; which draw is best is for the criteria to say.
+This orders candidates for the search and for an explanation; which draw is best is for the criteria to say.
 """
 
 from __future__ import annotations

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qisai.kernel.model import Limits, WithinGroup
+from qisai.kernel.model import Limits
 from qisai.kernel.pairing.field import Field
 from qisai.kernel.pairing.legal_graph import legal_graph
 from qisai.kernel.pairing.maximum_matching import NOBODY, complete_matching
 from qisai.kernel.pairing.no_legal_draw import no_legal_draw
+from qisai.kernel.pairing.preference import ideal_partner
 from qisai.kernel.pairing.systems import PairingSystem, system_for
 from qisai.kernel.pairing.view import Pair, View, view_of
 
@@ -166,7 +167,6 @@ class _Descent:
         ]
         self._may_first = _mask(field.may_first)
         self._may_second = _mask(field.may_second)
-        self._ideal = _ideal_partners(field)
         self._stack: list[_Decision] = []
         self._level = 0
         self._used: set[int] = set()
@@ -224,7 +224,8 @@ class _Descent:
         untried = rest & self._acceptable(entrant) & ~decision.tried
         mask = self._group_mask[group]
         if own := untried & mask:
-            partner = _nearest(own, self._ideal[entrant])
+            ideal = ideal_partner(self._field, entrant)
+            partner = _nearest(own, entrant if ideal is None else ideal)
         elif untried and decision.tried.bit_count() < MOST_TRIED and self._may_give(group, rest & mask):
             partner = (untried & -untried).bit_length() - 1
             self._given[group] += 1
@@ -296,18 +297,3 @@ def _nearest(mask: int, ideal: int) -> int:
         return below
     next_above = ideal + 1 + (above & -above).bit_length() - 1
     return next_above if below < 0 or next_above - ideal < ideal - below else below
-
-
-def _ideal_partners(field: Field) -> list[int]:
-    """Where each entrant looks for a partner first, were its whole group left in it."""
-    ideal = []
-    for start, size in zip(field.group_start, field.group_size, strict=True):
-        for place in range(size):
-            match field.within:
-                case WithinGroup.ADJACENT:
-                    ideal.append(start + place + 1)
-                case WithinGroup.FOLD:
-                    ideal.append(start + max(size - size % 2 - 1 - place, place + 1))
-                case WithinGroup.SLIDE:
-                    ideal.append(start + place + size // 2)
-    return ideal
