@@ -32,9 +32,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What was played: the event, its roster's names, and per round what the referees met."""
+    """What was played: the event, the roster it began with, and per round what the referees met."""
 
     event_id: int
+    roster: bytes
     rounds: int
     entrants: int
     reports: tuple[Report, ...]
@@ -54,6 +55,7 @@ def play(plan: Plan, *, url: str, token: str, say: Say) -> Played:
     entrants = len(patiently(lambda: client.entrants.list(event.id, state="seated")))
     return Played(
         event_id=event.id,
+        roster=plan.roster,
         rounds=plan.rounds,
         entrants=entrants,
         reports=tuple(reports),

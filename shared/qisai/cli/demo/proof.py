@@ -13,6 +13,7 @@ from typing import Any
 from qisai.cli.demo.event import Played
 from qisai.cli.demo.patience import patiently
 from qisai.client import Client, HttpTransport, Standings
+from qisai.formats.roster_csv import read_roster
 from qisai.kernel.check import violations
 from qisai.kernel.model import ByeKind, Draw, DrawnBoard, NextRound, Tournament
 from qisai.kernel.tournament_file import parse_tournament
@@ -62,11 +63,20 @@ def check(played: Played, *, url: str, token: str, say: Callable[[str], None]) -
     exported = patiently(lambda: client.events.export(played.event_id))
     tournament = parse_tournament(exported)
     claims = [
+        _about_names(tournament, played),
         *_about_draws(tournament, played),
         *_about_the_log(client, played),
         _about_standings(table, exported, rounds=played.rounds),
     ]
     return Proof(event_id=played.event_id, standings=table, claims=tuple(claims), seconds=played.seconds)
+
+
+def _about_names(tournament: Tournament, played: Played) -> Claim:
+    """The names of the export are those of the roster, character by character."""
+    wanted = Counter(row.name for row in read_roster(played.roster).rows)
+    found = Counter(entrant.name for entrant in tournament.entrants)
+    same = sum((wanted & found).values())
+    return Claim(text=f"{same} of {wanted.total()} names of the roster intact", holds=wanted == found)
 
 
 def _about_draws(tournament: Tournament, played: Played) -> Iterator[Claim]:
