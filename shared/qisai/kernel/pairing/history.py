@@ -6,12 +6,12 @@ opponent is an opponent like any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from qisai.errors import FieldError, Invalid
-from qisai.kernel.model import Board, ByeKind, Result, Tournament
+from qisai.kernel.model import Board, ByeKind, Result, Round, Tournament
 from qisai.kernel.outcomes import gives_side, is_forfeit_win, is_meeting, over_the_board
 from qisai.kernel.scoring import running_pairing_scores
 
@@ -77,8 +77,11 @@ def compile_history(tournament: Tournament) -> History:
         weight = float_weight(tournament.next_round - round_.number)
         for board in round_.boards:
             assert board.result is not None
-            _note_board(board, meanings[board.result], records)
-            _note_float(board, scores, weight, records)
+            first, second = records[board.first], records[board.second]
+            _note_board(board, meanings[board.result], first, second)
+            lead = scores[board.first] - scores[board.second]
+            if lead:
+                _note_float(weight, *((first, second) if lead > 0 else (second, first)))
         for bye in round_.byes:
             if bye.kind in BYES_THAT_COUNT:
                 records[bye.entrant].byes += 1
@@ -90,23 +93,35 @@ def check_rounds(tournament: Tournament) -> None:
     known = {entrant.number for entrant in tournament.entrants}
     errors: list[FieldError] = []
     for position, round_ in enumerate(tournament.rounds):
-        seen: set[int] = set()
-        for index, board in enumerate(round_.boards):
-            first, second = board.first, board.second
-            if board.result is None or first == second or first in seen or second in seen or {first, second} - known:
-                where = f"/rounds/{position}/boards/{index}"
-                errors.append(FieldError(where, _board_fault(round_.number, board, seen=seen, known=known)))
-            seen.add(first)
-            seen.add(second)
-        for index, bye in enumerate(round_.byes):
-            if bye.entrant in seen or bye.entrant not in known:
-                where = f"/rounds/{position}/byes/{index}"
-                what = "is not in the event" if bye.entrant not in known else "already has a place in this round"
-                errors.append(FieldError(where, f"round {round_.number}: entrant {bye.entrant} {what}"))
-            seen.add(bye.entrant)
+        if not _is_sound(round_, known):
+            errors.extend(_faults(round_, f"/rounds/{position}", known))
     if errors:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         raise Invalid("past-rounds-incomplete", errors[0].detail + more, errors=errors)
+
+
+def _is_sound(round_: Round, known: set[int]) -> bool:
+    """Whether all boards have a result and everybody named is in the event and has one place."""
+    named = [board.first for board in round_.boards]
+    named += [board.second for board in round_.boards]
+    named += [bye.entrant for bye in round_.byes]
+    distinct = set(named)
+    unreported = None in [board.result for board in round_.boards]
+    return len(distinct) == len(named) and distinct <= known and not unreported
+
+
+def _faults(round_: Round, where: str, known: set[int]) -> Iterator[FieldError]:
+    seen: set[int] = set()
+    for index, board in enumerate(round_.boards):
+        pair = {board.first, board.second}
+        if board.result is None or len(pair) < 2 or pair & seen or pair - known:
+            yield FieldError(f"{where}/boards/{index}", _board_fault(round_.number, board, seen=seen, known=known))
+        seen |= pair
+    for index, bye in enumerate(round_.byes):
+        if bye.entrant in seen or bye.entrant not in known:
+            what = "is not in the event" if bye.entrant not in known else "already has a place in this round"
+            yield FieldError(f"{where}/byes/{index}", f"round {round_.number}: entrant {bye.entrant} {what}")
+        seen.add(bye.entrant)
 
 
 def _board_fault(number: int, board: Board, *, seen: set[int], known: set[int]) -> str:
@@ -134,8 +149,7 @@ def _meanings(*, forfeit_counts_as_met: bool) -> dict[Result, _Meaning]:
     }
 
 
-def _note_board(board: Board, meaning: _Meaning, records: Mapping[int, Record]) -> None:
-    first, second = records[board.first], records[board.second]
+def _note_board(board: Board, meaning: _Meaning, first: Record, second: Record) -> None:
     if meaning.met:
         first.met.add(board.second)
         second.met.add(board.first)
@@ -152,14 +166,8 @@ def _note_board(board: Board, meaning: _Meaning, records: Mapping[int, Record]) 
         second.byes += 1
 
 
-def _note_float(board: Board, scores: Mapping[int, int], weight: int, records: Mapping[int, Record]) -> None:
+def _note_float(weight: int, upper: Record, lower: Record) -> None:
     """A float is an earlier board, forfeits and void games included, with unequal scores before that round."""
-    first, second = scores[board.first], scores[board.second]
-    if first == second:
-        return
-    upper, lower = records[board.first], records[board.second]
-    if first < second:
-        upper, lower = lower, upper
     upper.down_weight += weight
     upper.down_count += 1
     lower.up_weight += weight
