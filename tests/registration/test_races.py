@@ -1,0 +1,193 @@
+"""Races decided by the database, with real connections; each test pins the guard that it names.
+
+Taking the guard out turns the test red (tried by hand for each).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.accounts import Role
+from qisai.db.entrants import EntrantState
+from qisai.db.session import Database
+from qisai.errors import Conflict
+from qisai.formats.roster_csv import read_roster
+from qisai.ledger.actor import Actor
+from services.registration.operations import entrants, imports
+from services.registration.operations.steps import Mover, Step
+from tests import fields
+from tests.registration.conftest import Fair, Service, make_fair, ok, problem
+from tests.results.interleaving import InBackground
+
+ACTOR = Actor(account_id=None, name="周登记")
+MOVER = Mover(actor=ACTOR, roles=frozenset({Role.ORGANISER, Role.DESK}))
+
+
+@pytest.fixture
+def other(service: Service) -> Iterator[Session]:
+    """A second connection, of the service's own role, with a transaction that the test ends."""
+    connected = Database(service.database.url("registration"), application="test", pool_size=1)
+    with Session(connected.engine, expire_on_commit=False) as session:
+        yield session
+    connected.close()
+
+
+def test_two_desks_moving_one_entrant_at_once_are_one_winner_and_one_412(fair: Fair, other: Session) -> None:
+    """Guard: the version of the entrant."""
+    one = fair.add("陈一")
+    target = {"event_id": fair.event_id, "entrant_id": one["id"], "seen_version": 1}
+    entrants.move_entrant(other, MOVER, **target, step=Step(to=EntrantState.APPROVED))
+    second = InBackground(fair.service.database, lambda: fair.try_move(one, "cancelled", version=1))
+    assert second.waits_for_a_lock()
+    other.commit()
+    body = problem(second.result(), 412, "stale")
+    assert (body["current"]["state"], body["current"]["version"]) == ("approved", 2)
+    assert body["current"]["updated_by"] == "周登记"
+    log = fair.service.rows("SELECT to_state FROM transition WHERE entrant_id = :id ORDER BY id", id=one["id"])
+    assert [row.to_state for row in log] == [EntrantState.REGISTERED, EntrantState.APPROVED]
+
+
+def test_two_desks_with_threads_are_one_winner_and_one_412(fair: Fair) -> None:
+    """The same by chance: both start together, ten times."""
+    for place in range(10):
+        one = fair.add(f"棋手{place}")
+        start = Barrier(2)
+
+        def move(to: str, entrant: Any = one, ready: Barrier = start) -> int:
+            ready.wait()
+            return fair.try_move(entrant, to, version=1).status_code
+
+        with ThreadPoolExecutor(2) as pool:
+            statuses = sorted(pool.map(move, ("approved", "cancelled")))
+        assert statuses == [200, 412]
+
+
+def test_an_edit_that_saw_an_older_version_undoes_nothing(fair: Fair, other: Session) -> None:
+    """Guard: the version in the update of an entrant."""
+    one = fair.add("陈一", club="甲队")
+    edit = {"event_id": fair.event_id, "entrant_id": one["id"], "seen_version": 1}
+    entrants.change_entrant(other, ACTOR, **edit, changes={"club": "乙队"})
+    path = f"{fair.entrants_path}/{one['id']}"
+    second = InBackground(fair.service.database, lambda: fair.desk.patch(path, {"club": "丙队"}, version=1))
+    assert second.waits_for_a_lock()
+    other.commit()
+    assert problem(second.result(), 412, "stale")["current"]["club"] == "乙队"
+    assert fair.entrant(one["id"])["club"] == "乙队"
+
+
+def test_fifty_at_once_on_the_last_three_places_never_exceed_the_capacity(service: Service) -> None:
+    """Guard: the lock on the event's row. Without it everybody counts the same places."""
+    fair = make_fair(service, capacity=10)
+    for place in range(7):
+        fair.add(f"先到{place}")
+    start = Barrier(50, timeout=20)
+
+    def register(place: int) -> str:
+        start.wait()
+        answer = fair.desk.post(fair.entrants_path, {"name": f"后到{place}"})
+        assert answer.status_code in (201, 503), answer.get_data(as_text=True)
+        return str(answer.json["state"]) if answer.status_code == 201 else "busy"
+
+    with ThreadPoolExecutor(50) as pool:
+        states = Counter(pool.map(register, range(50)))
+    assert states["registered"] == 3
+    assert states["waiting"] + states["busy"] == 47
+    counts = fair.event()["counts"]
+    assert (counts["registered"], counts["waiting"]) == (10, states["waiting"])
+
+
+def publishing(session: Session, event_id: int, *, round_no: int) -> None:
+    """What publishing a round does that registration could run into, in the order of locks: round, then feed."""
+    statement = "INSERT INTO round (event_id, number, state) VALUES (:event, :number, 'published')"
+    session.execute(sa.text(statement), {"event": event_id, "number": round_no})
+    fields.bump(session, event_id)
+
+
+LATE_WRITES: dict[str, Callable[[Fair, Any], Any]] = {
+    "lots": lambda fair, _one: fair.organiser.post(f"{fair.path}/lots", {"mode": "machine"}),
+    "regulations": lambda fair, _one: fair.organiser.patch(
+        fair.path, {"regulations": {"rounds": 3}}, version=fair.event()["version"]
+    ),
+    "back to draft": lambda fair, _one: fair.organiser.post(f"{fair.path}/draft", version=fair.event()["version"]),
+    "taken out of the pool": lambda fair, one: fair.try_move(one, "cancelled"),
+    "seated undone": lambda fair, one: fair.try_move(one, "checked_in"),
+}
+
+
+@pytest.mark.parametrize("write", LATE_WRITES)
+def test_what_round_1_freezes_is_refused_while_round_1_is_being_published(fair: Fair, write: str) -> None:
+    """Guard: the test after the feed bump. Before it the round is not to be seen yet."""
+    field = fair.seated(4)
+    before = [fair.entrant(one["id"]) for one in field]
+    with fair.service.owner() as session:
+        publishing(session, fair.event_id, round_no=1)
+        late = InBackground(fair.service.database, lambda: LATE_WRITES[write](fair, field[0]))
+        assert late.waits_for_a_lock()
+    problem(late.result(), 409, "frozen")
+    assert [fair.entrant(one["id"]) for one in field] == before
+
+
+ROUND_WRITES: dict[str, Callable[[Fair, Any], Any]] = {
+    "withdrawal": lambda fair, one: fair.try_move(one, "withdrawn"),
+    "absence": lambda fair, one: fair.desk.put(f"{fair.path}/absences/2/{one['id']}", {}),
+    "bye": lambda fair, one: fair.desk.put(f"{fair.path}/byes/2/{one['id']}", {"kind": "half"}),
+}
+
+
+@pytest.mark.parametrize("write", ROUND_WRITES)
+def test_nothing_is_noted_for_a_round_that_is_being_published(fair: Fair, write: str) -> None:
+    """Guard: the test of rounds after the feed bump."""
+    field = fair.seated(4)
+    fair.publish_rounds(1)
+    with fair.service.owner() as session:
+        publishing(session, fair.event_id, round_no=2)
+        late = InBackground(fair.service.database, lambda: ROUND_WRITES[write](fair, field[0]))
+        assert late.waits_for_a_lock()
+    problem(late.result(), 409, "round-published")
+    after = fair.entrant(field[0]["id"])
+    assert (after["state"], after["absences"], after["byes"]) == ("seated", [], [])
+
+
+def test_an_import_is_refused_where_the_field_changed_since_it_was_planned(fair: Fair, other: Session) -> None:
+    """Guard: the plan is made again under the lock."""
+    fair.add("陈一", club="甲队")
+    roster = read_roster("姓名,单位,等级分\n陈一,甲队,1800\n林二,乙队,\n".encode())
+    plan = imports.dry_run(other, event_id=fair.event_id, roster=roster)
+    fair.add("林二", club="乙队")
+    with pytest.raises(Conflict) as refused:
+        imports.apply_import(other, ACTOR, event_id=fair.event_id, plan=plan)
+    assert refused.value.slug == "import-changed"
+    other.rollback()
+    assert fair.event()["counts"]["registered"] == 2
+
+
+def test_an_import_after_another_dry_run_is_refused(fair: Fair) -> None:
+    """Guard: the fingerprint of the plan that was looked at."""
+    sent = {"data": "姓名\n陈一\n".encode(), "content_type": "text/csv"}
+    plan = ok(fair.desk.post(f"{fair.entrants_path}/import?dry_run=true", **sent))["plan"]
+    fair.add("陈一")
+    path = f"{fair.entrants_path}/import?dry_run=false&plan={plan}"
+    problem(fair.desk.post(path, **sent), 409, "import-changed")
+    assert fair.event()["counts"]["registered"] == 1
+
+
+def test_the_same_key_registers_once(fair: Fair) -> None:
+    """Guard: the idempotency key; a double click is one entrant."""
+    headers = {"Idempotency-Key": "k1"}
+
+    def add(_: int) -> Any:
+        return fair.desk.post(fair.entrants_path, {"name": "陈一"}, headers=headers)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(add, range(4)))
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    assert len({answer.json["id"] for answer in answers if answer.status_code == 201}) == 1
+    assert fair.event()["counts"]["registered"] == 1
