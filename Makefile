@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PY := .venv/bin/python
 # Arguments for the command behind a target: make up ARGS="--port 9000", make test ARGS="tests/kernel -x"
 ARGS ?=
-ROSTER ?= ../shared/data/roster284-gbk.csv
+ROSTER ?= docs/examples/roster.csv
 ROUNDS ?= 7
 
 help: ## print this
