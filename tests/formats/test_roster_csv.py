@@ -1,0 +1,252 @@
+"""Rosters as clubs send them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qisai.errors import Invalid, QisaiError, TooLarge
+from qisai.formats.roster_columns import Column, columns_of
+from qisai.formats.roster_csv import MAX_BYTES, MAX_ROWS, Roster, read_roster
+from qisai.formats.typed_text import tidy
+
+DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+
+
+def read(text: str, encoding: str = "utf-8") -> Roster:
+    return read_roster(text.encode(encoding))
+
+
+def names(roster: Roster) -> list[str]:
+    return [row.name for row in roster.rows]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"), [("utf-8", "utf-8"), ("utf-8-sig", "utf-8-sig"), ("gbk", "gb18030"), ("gb18030", "gb18030")]
+)
+def test_every_encoding_of_a_spreadsheet_is_recognised(encoding: str, found: str) -> None:
+    roster = read("编号,姓名,单位,等级分\r\n7,陈一,甲队,1840\r\n", encoding)
+    (row,) = roster.rows
+    assert roster.encoding == found
+    assert (row.row, row.external_id, row.name, row.club, row.seed, row.problems) == (2, "7", "陈一", "甲队", 1840, ())
+
+
+def test_a_gbk_roster_of_284_names_is_intact() -> None:
+    path = DATA / "roster284-gbk.csv"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    roster = read_roster(path.read_bytes())
+    assert len(roster.rows) == 284
+    assert [row.problems for row in roster.rows] == [()] * 284
+    again = read_roster(path.read_bytes().decode("gb18030").encode("utf-8-sig"))
+    assert again.rows == roster.rows
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_every_delimiter_is_recognised_also_where_others_stand_in_cells(delimiter: str) -> None:
+    cells = [["姓名", "单位"], ["陈一", '"甲队, 乙组; 一"'], ["林二", "丙"]]
+    roster = read("\n".join(delimiter.join(row) for row in cells))
+    assert roster.delimiter == delimiter
+    assert [(row.name, row.club) for row in roster.rows] == [("陈一", "甲队, 乙组; 一"), ("林二", "丙")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_refused_with_advice(encoding: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        read("姓名\n陈一\n", encoding)
+    assert refused.value.slug == "roster-encoding"
+    assert "CSV UTF-8" in refused.value.detail
+
+
+def test_a_workbook_is_refused_with_advice() -> None:
+    with pytest.raises(Invalid) as refused:
+        read_roster(b"PK\x03\x04 whatever")
+    assert refused.value.slug == "roster-no-csv"
+
+
+def test_bytes_that_are_no_encoding_are_refused_with_the_line() -> None:
+    with pytest.raises(Invalid) as refused:
+        read_roster("姓名\n陈一\n".encode() + b"\xff\xff,\n")
+    assert refused.value.slug == "roster-encoding"
+    assert "line 3" in refused.value.detail
+
+
+def test_a_file_cut_off_inside_a_character_is_refused_and_not_read_as_gbk() -> None:
+    whole = "姓名,单位\n陈一,甲队\n林二,乙队\n".encode()
+    for cut in range(4, 40):
+        text = whole[:cut]
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            with pytest.raises(Invalid):
+                read_roster(text)
+
+
+def test_a_file_cut_off_inside_quotation_marks_is_refused_with_its_row() -> None:
+    with pytest.raises(Invalid) as refused:
+        read('姓名,单位\n陈一,"甲队\n林二,乙队\n')
+    assert refused.value.slug == "roster-quotes"
+    assert refused.value.errors[0].pointer == "/rows/2"
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("编号,姓名,单位,等级分", "external_id name club seed"),
+        ("編號,姓名,單位,等級分", "external_id name club seed"),
+        ("序号,选手,俱乐部,种子", "external_id name club seed"),
+        ("No.,Name,Club,Rating", "external_id name club seed"),
+        ("ＮＯ，".replace("，", ",") + "ＮＡＭＥ,Team,ELO", "external_id name club seed"),
+        (" 姓 名 *,所属单位（全称）,等级分(2026)", "name club seed"),
+        ("队名,队员", "name members"),
+        ("姓名,队", "name club"),
+        ("電話,姓名,備註", "- name -"),
+    ],
+)
+def test_headers_are_understood_in_both_scripts_and_english(header: str, columns: str) -> None:
+    found = columns_of(header.split(","))
+    wanted = {place: Column(word) for place, word in enumerate(columns.split()) if word != "-"}
+    assert found == wanted
+
+
+def test_a_header_may_stand_below_merged_titles_and_notes() -> None:
+    titles, header = "2026年甲市象棋公开赛,,,\n报名表,,,\n\n", "编号,姓名,单位,等级分\n"
+    text = f"{titles}{header}1,陈一,甲队,1800\n,,,\n  ,\u3000,,\n2,林二,乙队,\n"
+    roster = read(text)
+    assert [(row.row, row.name, row.seed) for row in roster.rows] == [(5, "陈一", 1800), (8, "林二", None)]
+
+
+def test_a_header_that_is_repeated_on_every_page_is_no_entrant() -> None:
+    assert names(read("姓名,单位\n陈一,甲\n姓名,单位\n林二,乙\n")) == ["陈一", "林二"]
+
+
+def test_without_a_header_the_sheet_is_refused() -> None:
+    with pytest.raises(Invalid) as refused:
+        read("陈一,甲队\n林二,乙队\n")
+    assert refused.value.slug == "roster-no-header"
+
+
+def test_two_columns_for_the_same_thing_are_refused() -> None:
+    with pytest.raises(Invalid) as refused:
+        read("姓名,选手\n陈一,林二\n")
+    assert "“姓名” and “选手”" in refused.value.detail
+
+
+def test_a_header_alone_is_refused() -> None:
+    with pytest.raises(Invalid) as refused:
+        read("姓名,单位\n\n,\n")
+    assert refused.value.slug == "roster-empty"
+
+
+@pytest.mark.parametrize("nothing", [b"", b"\xef\xbb\xbf", b"\n\n", b" "])
+def test_an_empty_file_is_refused(nothing: bytes) -> None:
+    with pytest.raises(Invalid):
+        read_roster(nothing)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("\u200b陈\u200d一\ufeff", "陈一"),
+        ("\u3000陈\u3000 一 ", "陈 一"),
+        ("𠮷野𡈽", "𠮷野𡈽"),
+        ("棋手😀", "棋手😀"),
+        ("Ana Mari\u0301a", "Ana Mar\u00eda"),
+        ("=1+1", "=1+1"),
+        ("@SUM(A1)", "@SUM(A1)"),
+        ("-陈", "-陈"),
+        ("Ж. Петров", "Ж. Петров"),
+        ('"陈 ""大"" 一"', '陈 "大" 一'),
+        ('"陈\n一"', "陈 一"),
+    ],
+)
+def test_names_are_kept_as_typed_but_for_what_cannot_be_seen(typed: str, kept: str) -> None:
+    assert names(read(f"姓名,单位\n{typed},甲\n")) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("typed", "seed"),
+    [("1800", 1800), ("１８００", 1800), ("１８００．０", 1800), (" 1800.00 ", 1800), ("", None), ("0", 0)],
+)
+def test_ratings_are_read_as_spreadsheets_write_them(typed: str, seed: int | None) -> None:
+    (row,) = read(f"姓名,等级分\n陈一,{typed}\n").rows
+    assert (row.seed, row.problems) == (seed, ())
+
+
+@pytest.mark.parametrize("typed", ["很高", "-1", "4001", "1800.5", "1e3", "99999999999999999999", "五段"])
+def test_a_rating_outside_sense_is_refused_at_its_place(typed: str) -> None:
+    first, bad = read(f"姓名,等级分\n陈一,1\n林二,{typed}\n").rows
+    assert first.problems == ()
+    (problem,) = bad.problems
+    assert (problem.row, problem.column, problem.slug) == (3, "等级分", "seed")
+    assert typed in problem.detail
+
+
+def test_every_problem_of_every_row_is_named() -> None:
+    long = "长" * 201
+    roster = read(f"姓名,单位,等级分\n,甲,x\n{long},{long},\n陈\x07一,乙,1\n林二,丙,1,多余\n")
+    found = [(problem.row, problem.column, problem.slug) for row in roster.rows for problem in row.problems]
+    assert found == [
+        (2, "姓名", "missing"),
+        (2, "等级分", "seed"),
+        (3, "姓名", "too-long"),
+        (3, "单位", "too-long"),
+        (4, "姓名", "characters"),
+        (5, "", "too-many-cells"),
+    ]
+
+
+def test_members_of_a_team_stand_in_one_cell() -> None:
+    (row,) = read("队名,队员\n甲队,陈一、林二\n").rows
+    assert (row.name, row.members) == ("甲队", ("陈一", "林二"))
+
+
+def test_twenty_thousand_rows_are_taken_and_one_more_is_not() -> None:
+    lines = [f"棋手{number},甲队" for number in range(MAX_ROWS)]
+    assert len(read("姓名,单位\n" + "\n".join(lines)).rows) == MAX_ROWS
+    with pytest.raises(TooLarge):
+        read("姓名,单位\n" + "\n".join([*lines, "多余,甲队"]))
+
+
+def test_a_file_above_five_megabytes_is_refused_unread() -> None:
+    with pytest.raises(TooLarge):
+        read_roster("姓名\n".encode() + b"a" * MAX_BYTES)
+
+
+def test_one_endless_cell_is_refused() -> None:
+    with pytest.raises(Invalid):
+        read('姓名,单位\n"' + "陈" * 200_000 + '",甲\n')
+
+
+ROSTER_LIKE = st.lists(
+    st.sampled_from(
+        ["姓名", "编号", "等级分", ",", ";", "\t", "\n", "\r", '"', "陈一", "1800", "\u200b", "𠮷", "=", " "]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@settings(max_examples=300, deadline=2000)
+@given(st.one_of(st.binary(max_size=400), ROSTER_LIKE.map(str.encode), ROSTER_LIKE.map(lambda s: s.encode("gb18030"))))
+def test_no_bytes_crash_the_reader_or_hang_it(content: bytes) -> None:
+    try:
+        roster = read_roster(content)
+    except QisaiError:
+        return  # in words; anything else would be a crash
+    assert roster.rows
+    for row in roster.rows:
+        assert row.problems or 1 <= len(row.name) <= 200
+        assert row.name.isprintable()
+        assert row.seed is None or 0 <= row.seed <= 4000
+
+
+@settings(max_examples=100, deadline=2000)
+@given(st.lists(st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=20), min_size=1, max_size=10))
+def test_what_a_spreadsheet_writes_is_read_back(typed: list[str]) -> None:
+    lines = ["姓名,备注"] + ['"' + name.replace('"', '""') + '",x' for name in typed]
+    rows = read("\n".join(lines)).rows
+    assert [row.name for row in rows] == [tidy(name) for name in typed]
+    assert [bool(row.problems) for row in rows] == [not tidy(name) for name in typed]

@@ -1,0 +1,210 @@
+"""Importing a roster: dry run, all or nothing, a corrected sheet again, and whatever bytes come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from werkzeug.test import TestResponse
+
+from tests.registration.conftest import Fair, Service, make_fair, ok, problem
+
+
+def send(fair: Fair, text: str | bytes, *, dry_run: bool = False) -> TestResponse:
+    content = text.encode() if isinstance(text, str) else text
+    path = f"{fair.entrants_path}/import?dry_run={str(dry_run).lower()}"
+    return fair.desk.post(path, data=content, content_type="text/csv")
+
+
+def field(fair: Fair) -> list[tuple[Any, ...]]:
+    rows = ok(fair.desk.get(f"{fair.entrants_path}?limit=1000"))["items"]
+    return sorted((one["external_id"] or "", one["name"], one["club"], one["seed"] or 0) for one in rows)
+
+
+def outcomes(report: dict[str, Any]) -> list[str]:
+    return [row["outcome"] for row in report["rows"]]
+
+
+def everything(fair: Fair) -> list[Any]:
+    """What an import could leave behind, as it is committed."""
+    query = """SELECT (SELECT count(*) FROM entrant WHERE event_id = :id), (SELECT count(*) FROM transition WHERE
+               event_id = :id), (SELECT count(*) FROM audit_log WHERE event_id = :id),
+               (SELECT feed_no FROM event_feed WHERE event_id = :id)"""
+    return list(fair.service.rows(query, id=fair.event_id)[0])
+
+
+def test_a_dry_run_writes_nothing_and_says_what_would_happen(fair: Fair) -> None:
+    before = everything(fair)
+    report = ok(send(fair, "编号,姓名,备注\n1,陈一,x\n2,林二,y\n", dry_run=True))
+    assert (report["applied"], outcomes(report), report["ignored"]) == (False, ["new", "new"], ["备注"])
+    assert everything(fair) == before
+
+
+def test_one_bad_row_keeps_everything_out_and_every_bad_cell_is_named(fair: Fair) -> None:
+    before = everything(fair)
+    sheet = "编号,姓名,等级分\n1,陈一,1800\n1,林二,x\n3,,5\n"
+    report = ok(send(fair, sheet, dry_run=True))
+    assert report["counts"] == {"new": 1, "same": 0, "changed": 0, "refused": 2}
+    body = problem(send(fair, sheet), 422, "import-refused")
+    assert [error["pointer"] for error in body["errors"]] == ["/rows/3/等级分", "/rows/3/编号", "/rows/4/姓名"]
+    assert everything(fair) == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfeabc", b"PK\x03\x04", '姓名\n"陈'.encode(), b"\x81", "陈一,林二".encode()]
+)
+def test_a_malformed_file_leaves_nothing_behind(fair: Fair, content: bytes) -> None:
+    before = everything(fair)
+    for dry_run in (True, False):
+        answer = send(fair, content, dry_run=dry_run)
+        assert answer.status_code == 422, answer.get_data(as_text=True)
+        assert answer.content_type.startswith("application/problem+json")
+    assert everything(fair) == before
+
+
+def test_a_corrected_sheet_changes_entrants_by_their_number_instead_of_doubling_them(fair: Fair) -> None:
+    ok(send(fair, "编号,姓名,单位,等级分\n1,陈一,甲队,1800\n2,林二,乙队,1700\n"))
+    report = ok(send(fair, "编号,姓名,单位,等级分\n1,陈壹,甲队,1805\n2,林二,乙队,1700\n3,王三,丙队,\n"))
+    assert outcomes(report) == ["changed", "same", "new"]
+    assert field(fair) == [("1", "陈壹", "甲队", 1805), ("2", "林二", "乙队", 1700), ("3", "王三", "丙队", 0)]
+    (one,) = ok(fair.desk.get(f"{fair.entrants_path}?q=chen"))["items"]
+    assert (one["name"], one["version"]) == ("陈壹", 2)
+
+
+def test_without_numbers_name_and_club_tell_who_is_meant(fair: Fair) -> None:
+    ok(send(fair, "姓名,单位,等级分\n陈一,甲队,1800\n陈一,乙队,1700\n"))
+    report = ok(send(fair, "姓名,单位,等级分\n陈一,乙队,1750\n陈一,甲队,1800\n"))
+    assert outcomes(report) == ["changed", "same"]
+    assert field(fair) == [("", "陈一", "乙队", 1750), ("", "陈一", "甲队", 1800)]
+
+
+def test_numbers_are_taken_over_by_those_who_had_none(fair: Fair) -> None:
+    ok(send(fair, "姓名,单位\n陈一,甲队\n"))
+    report = ok(send(fair, "编号,姓名,单位\n9,陈一,甲队\n"))
+    assert outcomes(report) == ["changed"]
+    assert field(fair) == [("9", "陈一", "甲队", 0)]
+
+
+def test_two_people_of_one_name_are_a_warning_and_stay_two_when_imported_again(fair: Fair) -> None:
+    sheet = "姓名,单位,等级分\n陈一,甲队,1800\n陈一,甲队,1500\n"
+    report = ok(send(fair, sheet))
+    assert outcomes(report) == ["new", "new"]
+    assert [reason["slug"] for reason in report["rows"][1]["reasons"]] == ["same-name"]
+    assert outcomes(ok(send(fair, sheet))) == ["same", "same"]
+    assert len(field(fair)) == 2
+
+
+def test_another_number_is_another_person_even_with_the_same_name_and_club(fair: Fair) -> None:
+    ok(send(fair, "编号,姓名,单位\n1,陈一,甲队\n"))
+    report = ok(send(fair, "编号,姓名,单位\n2,陈一,甲队\n"))
+    assert outcomes(report) == ["new"]
+    assert [reason["slug"] for reason in report["rows"][0]["reasons"]] == ["same-name"]
+    assert len(field(fair)) == 2
+
+
+def test_two_rows_may_swap_names(fair: Fair) -> None:
+    ok(send(fair, "编号,姓名\n1,陈一\n2,林二\n"))
+    assert outcomes(ok(send(fair, "编号,姓名\n1,林二\n2,陈一\n"))) == ["changed", "changed"]
+    assert field(fair) == [("1", "林二", "", 0), ("2", "陈一", "", 0)]
+
+
+def test_a_column_that_the_sheet_does_not_have_changes_nothing(fair: Fair) -> None:
+    ok(send(fair, "编号,姓名,单位,等级分\n1,陈一,甲队,1800\n"))
+    ok(send(fair, "编号,姓名\n1,陈一\n"))
+    assert field(fair) == [("1", "陈一", "甲队", 1800)]
+    ok(send(fair, "编号,姓名,单位,等级分\n1,陈一,,\n"))
+    assert field(fair) == [("1", "陈一", "", 0)]
+
+
+def test_changes_are_logged_with_before_and_after(fair: Fair) -> None:
+    ok(send(fair, "编号,姓名,等级分\n1,陈一,1800\n"))
+    ok(send(fair, "编号,姓名,等级分\n1,陈一,\n"))
+    query = "SELECT old, new FROM audit_log WHERE event_id = :id AND action = 'entrant.import' ORDER BY id DESC LIMIT 1"
+    (row,) = fair.service.rows(query, id=fair.event_id)
+    (old,), (new,) = row.old["changed"].values(), row.new["changed"].values()
+    assert (old, new) == ({"seed": 1800}, {"seed": None})
+
+
+def test_who_cancelled_is_not_entered_again_by_an_old_sheet(fair: Fair) -> None:
+    ok(send(fair, "编号,姓名\n1,陈一\n"))
+    (one,) = ok(fair.desk.get(fair.entrants_path))["items"]
+    fair.move(one, "cancelled")
+    report = ok(send(fair, "编号,姓名\n1,陈一\n"))
+    assert outcomes(report) == ["same"]
+    assert [reason["slug"] for reason in report["rows"][0]["reasons"]] == ["not-entered"]
+    assert fair.entrant(one["id"])["state"] == "cancelled"
+
+
+def test_members_are_read_for_teams_and_refused_for_persons(service: Service) -> None:
+    teams = make_fair(service, profile="shengji")
+    sheet = "队名,队员\n甲队,陈一、林二\n"
+    ok(send(teams, sheet))
+    (team,) = ok(teams.desk.get(teams.entrants_path))["items"]
+    assert (team["name"], team["members"]) == ("甲队", ["陈一", "林二"])
+    ok(send(teams, "队名,队员\n甲队,陈一、王三\n"))
+    assert teams.entrant(team["id"])["members"] == ["陈一", "王三"]
+    problem(send(teams, "队名,队员\n乙队,一、二、三\n"), 422, "import-refused")
+    problem(send(make_fair(service), "姓名,队员\n陈一,林二\n"), 422, "import-refused")
+
+
+def test_changing_a_seated_entrant_by_sheet_makes_drafts_stale(fair: Fair) -> None:
+    ok(send(fair, "编号,姓名,等级分\n1,陈一,1800\n"))
+    before = fair.numbers()[1]
+    ok(send(fair, "编号,姓名,等级分\n1,陈一,1801\n"))
+    assert fair.numbers()[1] == before
+    bulk = f"{fair.entrants_path}/bulk-transitions"
+    ok(fair.organiser.post(bulk, {"to": "approved", "from": ["registered"]}))
+    ok(fair.desk.post(f"{fair.path}/check-in", {"all": True}))
+    ok(fair.desk.post(f"{fair.entrants_path}/seat", {"all": True}))
+    before = fair.numbers()[1]
+    ok(send(fair, "编号,姓名,等级分\n1,陈一,1802\n"))
+    assert fair.numbers()[1] == before + 1
+
+
+def test_a_sheet_above_the_limit_is_413(fair: Fair) -> None:
+    problem(send(fair, "姓名\n".encode() + b"a" * (5 << 20)), 413, "roster-too-large")
+
+
+def test_twenty_thousand_rows_go_in_at_once(service: Service) -> None:
+    fair = make_fair(service)
+    sheet = "编号,姓名\n" + "".join(f"{number},棋手{number}\n" for number in range(20_000))
+    assert ok(send(fair, sheet))["counts"]["new"] == 20_000
+    assert ok(send(fair, sheet, dry_run=True))["counts"]["same"] == 20_000
+
+
+PIECES = [
+    "姓名",
+    "编号",
+    "等级分",
+    ",",
+    ";",
+    "\t",
+    "\n",
+    "\r\n",
+    '"',
+    "陈一",
+    "林二",
+    "1800",
+    "\u200b",
+    "𠮷",
+    "\0",
+    "x",
+]
+CONTENT = st.one_of(
+    st.binary(max_size=200), st.lists(st.sampled_from(PIECES), max_size=30).map(lambda p: "".join(p).encode())
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=CONTENT)
+def test_whatever_bytes_come_the_import_is_whole_or_nothing(fair: Fair, content: bytes) -> None:
+    before = everything(fair)
+    answer = send(fair, content)
+    assert answer.status_code in (200, 413, 422), answer.get_data(as_text=True)
+    after = everything(fair)
+    if answer.status_code == 200:
+        assert after[0] - before[0] == answer.json["counts"]["new"]  # type: ignore[index]
+    else:
+        assert after == before
