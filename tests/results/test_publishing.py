@@ -204,6 +204,20 @@ def test_unpublishing_needs_a_reason_no_result_and_no_later_round(play: Play) ->
     problem(play.chief.post(f"{play.round(2)}/unpublish", {"reason": "重排"}, version=2), 409, "round-not-published")
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_nothing_is_taken_back_in_an_event_that_is_over(service: Service, number: int) -> None:
+    """Pins the tests of the event's state for round 1, which thaws the event, and for later ones."""
+    play = make_play(service)
+    with service.owner() as session:
+        if number == 2:
+            fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4, Result.DRAW)])
+        fields.add_round(session, play.field, pairs=[(1, 2), (3, 4)])
+        session.execute(sa.update(EventRow).where(EventRow.id == play.field.event_id).values(state="finished"))
+    answer = play.chief.post(f"{play.round(number)}/unpublish", {"reason": "重排"}, version=2)
+    problem(answer, 409, "event-not-running")
+    assert play.chief.get(play.round(number)).json["boards"] == 2
+
+
 def test_a_withdrawn_entrant_is_not_seated_and_a_late_one_gets_byes_for_the_rounds_before(service: Service) -> None:
     play = make_play(service, regulations={"late_entry": "half"})
     with service.owner() as session:
