@@ -14,18 +14,15 @@ import structlog
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState
-from qisai.db.records import Severity
-from qisai.ledger import alerts
-from services.pairing.jobs import CLOCK
+from qisai.db.jobs import BreakerRow, BreakerState, JobRow
+from services.pairing.jobs import ACTIVE, CLOCK, seconds
 
 log = structlog.get_logger()
 
 TIMEOUTS: Final = 3
 """So many in a row open the breaker."""
 PAUSE_SECONDS: Final = 60
-"""So long it stays open before a trial."""
-BREAKER_ALERT: Final = "breaker-open"
+"""So long it stays open before a trial, unless settings say otherwise."""
 
 
 class Mode(StrEnum):
@@ -37,16 +34,22 @@ class Mode(StrEnum):
     SEARCH = "search"
 
 
-def admit(session: Session, event_id: int, *, job_id: int) -> Mode:
+class Change(StrEnum):
+    """What the end of a job did to the breaker."""
+
+    NONE = "none"
+    OPENED = "opened"
+    CLOSED = "closed"
+
+
+def admit(session: Session, event_id: int, *, job_id: int, pause_seconds: int = PAUSE_SECONDS) -> Mode:
     """What the job just claimed may try. Takes the breaker's row: call it in the transaction of the claim."""
     row = _hold(session, event_id)
     if row is None or row.state is BreakerState.CLOSED:
         return Mode.FULL
     if row.state is BreakerState.OPEN:
-        over = session.execute(
-            sa.select(row.opened_at + sa.func.make_interval(0, 0, 0, 0, 0, 0, PAUSE_SECONDS) <= CLOCK)
-        )
-        if not over.scalar_one():
+        over = sa.select(BreakerRow.opened_at + seconds(pause_seconds) <= CLOCK).where(BreakerRow.event_id == event_id)
+        if not session.execute(over).scalar_one():
             return Mode.SEARCH
     elif row.trial_job_id != job_id and _is_active(session, row.trial_job_id):
         return Mode.SEARCH
@@ -56,35 +59,33 @@ def admit(session: Session, event_id: int, *, job_id: int) -> Mode:
     return Mode.TRIAL
 
 
-def record_timeout(session: Session, event_id: int, *, mode: Mode) -> None:
+def record_timeout(session: Session, event_id: int, *, mode: Mode) -> Change:
     """A job's solver did not finish. Opens the breaker at the third in a row, and at once after a failed trial."""
     if mode is Mode.SEARCH:
-        return
+        return Change.NONE
     row = _hold(session, event_id, create=True)
     assert row is not None
     timeouts = row.timeouts + 1
     if mode is Mode.FULL and timeouts < TIMEOUTS:
         _set(session, event_id, timeouts=timeouts)
-        return
+        return Change.NONE
     _set(session, event_id, state=BreakerState.OPEN, timeouts=timeouts, opened_at=CLOCK, trial_job_id=None)
     log.warning("breaker.opened", event_id=event_id, timeouts=timeouts)
-    detail = {"timeouts": timeouts, "pause_seconds": PAUSE_SECONDS}
-    alerts.raise_alert(
-        session, BREAKER_ALERT, key=str(event_id), severity=Severity.WARNING, event_id=event_id, detail=detail
-    )
+    return Change.OPENED
 
 
-def record_finish(session: Session, event_id: int, *, mode: Mode) -> None:
+def record_finish(session: Session, event_id: int, *, mode: Mode) -> Change:
     """A job's solver came to its end: the row of timeouts is broken, a trial closes the breaker."""
     if mode is Mode.SEARCH:
-        return
+        return Change.NONE
     row = _hold(session, event_id)
     if row is None or (row.state is BreakerState.CLOSED and row.timeouts == 0):
-        return
+        return Change.NONE
     _set(session, event_id, state=BreakerState.CLOSED, timeouts=0, opened_at=None, trial_job_id=None)
-    if row.state is not BreakerState.CLOSED:
-        log.info("breaker.closed", event_id=event_id)
-        alerts.clear_alert(session, BREAKER_ALERT, key=str(event_id))
+    if row.state is BreakerState.CLOSED:
+        return Change.NONE
+    log.info("breaker.closed", event_id=event_id)
+    return Change.CLOSED
 
 
 def _hold(session: Session, event_id: int, *, create: bool = False) -> BreakerRow | None:
@@ -102,5 +103,5 @@ def _set(session: Session, event_id: int, **values: Any) -> None:
 
 
 def _is_active(session: Session, job_id: int | None) -> bool:
-    active = (JobRow.id == job_id, JobRow.state.in_((JobState.QUEUED, JobState.RUNNING)))
+    active = (JobRow.id == job_id, JobRow.state.in_(ACTIVE))
     return session.execute(sa.select(sa.literal(1)).where(*active)).first() is not None

@@ -12,7 +12,6 @@ import structlog
 from sqlalchemy.orm import Session
 
 from qisai.db.jobs import JobState
-from qisai.db.records import Severity
 from qisai.db.rounds import DrawRow, DrawState
 from qisai.db.session import Database
 from qisai.db.snapshot import Snapshot
@@ -20,27 +19,27 @@ from qisai.errors import Unavailable
 from qisai.kernel.draw_file import draw_to_json
 from qisai.kernel.model import Draw
 from qisai.kernel.tournament_file import tournament_to_json
-from qisai.ledger import alerts, audit, feed
+from qisai.ledger import audit, feed
 from qisai.ledger.actor import system_actor
 from services.pairing import breaker, jobs
-from services.pairing.breaker import Mode
+from services.pairing.alert_kinds import AlertKind, switch
+from services.pairing.breaker import Change, Mode
 from services.pairing.jobs import Claim
 
 log = structlog.get_logger()
 
 MOST_RESTARTS: Final = 20
 """How often a job starts again because its input changed while it ran, before it is `superseded`."""
-DEGRADED_ALERT: Final = "draw-degraded"
-FAILED_ALERT: Final = "draw-failed"
 SAVE_TRIES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What every end of a job needs: where to write, who holds the job, what it was allowed to try."""
+    """What every end of an event's job needs: where to write, who holds the job, what it was allowed to try."""
 
     database: Database
     held: Claim
+    event_id: int
     mode: Mode
 
 
@@ -113,7 +112,7 @@ def _save(
     why: Mapping[str, Any],
     timed_out: bool,
 ) -> None:
-    draft = _insert_draft(session, ending.held, draw, snapshot=snapshot, accept=state is JobState.DEGRADED)
+    draft = _insert_draft(session, ending, draw, snapshot=snapshot, accept=state is JobState.DEGRADED)
     made = {"draw_id": draft, "pairing_no": snapshot.pairing_no}
     numbers = _end(session, ending, state=state, why=why, timed_out=timed_out, kind="draw.ready", **made)
     if numbers.pairing_no != snapshot.pairing_no:
@@ -131,21 +130,49 @@ def _end(
     draw_id: int | None = None,
     pairing_no: int | None = None,
 ) -> feed.FeedNumbers:
-    """Job row, breaker, log, alert, and the feed as the last statement."""
+    """Job row, breaker, log, alerts, and the feed as the last statement."""
     held = ending.held
     if not jobs.finish(session, held, state=state, outcome=why, draw_id=draw_id, pairing_no=pairing_no):
         raise _Lost
+    change = Change.NONE
     if timed_out:
-        breaker.record_timeout(session, held.event_id, mode=ending.mode)
+        change = breaker.record_timeout(session, ending.event_id, mode=ending.mode)
     elif state is not JobState.SUPERSEDED:
-        breaker.record_finish(session, held.event_id, mode=ending.mode)
-    _tell(session, held, state=state, why=why)
+        change = breaker.record_finish(session, ending.event_id, mode=ending.mode)
+    audit.record(
+        session,
+        system_actor("pairing", request_id=held.request_id),
+        action=f"job.{state.value}",
+        subject=f"job:{held.job_id}",
+        event_id=ending.event_id,
+        new={"round": held.round_no, "outcome": why.get("slug")},
+    )
+    _alert(session, ending, state=state, why=why, change=change)
     data = {"round": held.round_no, "job": held.job_id, "state": state.value}
-    return feed.publish(session, held.event_id, kind, data=data)
+    return feed.publish(session, ending.event_id, kind, data=data)
 
 
-def _insert_draft(session: Session, held: Claim, draw: Draw, *, snapshot: Snapshot, accept: bool) -> int:
-    here = (DrawRow.event_id == held.event_id, DrawRow.round_no == held.round_no)
+def _alert(session: Session, ending: Ending, *, state: JobState, why: Mapping[str, Any], change: Change) -> None:
+    """The alerts of the round and of the breaker, raised or cleared."""
+    held, event_id = ending.held, ending.event_id
+    if change is not Change.NONE:
+        on, since = change is Change.OPENED, {"job": held.job_id, "round": held.round_no}
+        switch(session, AlertKind.BREAKER_OPEN, on=on, key=str(event_id), event_id=event_id, detail=since)
+    bad = {JobState.DEGRADED: AlertKind.DRAW_DEGRADED, JobState.FAILED: AlertKind.DRAW_FAILED}.get(state)
+    detail = {"job": held.job_id, "round": held.round_no, "slug": why.get("slug"), "detail": why.get("detail")}
+    for kind in (AlertKind.DRAW_DEGRADED, AlertKind.DRAW_FAILED):
+        key = round_key(event_id, held.round_no)
+        switch(session, kind, on=kind is bad, key=key, event_id=event_id, detail=detail)
+
+
+def round_key(event_id: int, round_no: int) -> str:
+    """The key of alerts about a round."""
+    return f"{event_id}:{round_no}"
+
+
+def _insert_draft(session: Session, ending: Ending, draw: Draw, *, snapshot: Snapshot, accept: bool) -> int:
+    held = ending.held
+    here = (DrawRow.event_id == ending.event_id, DrawRow.round_no == held.round_no)
     session.execute(
         sa.update(DrawRow)
         .where(*here, DrawRow.state == DrawState.DRAFT)
@@ -154,7 +181,7 @@ def _insert_draft(session: Session, held: Claim, draw: Draw, *, snapshot: Snapsh
     )
     latest = session.execute(sa.select(sa.func.max(DrawRow.number)).where(*here)).scalar_one()
     row = DrawRow(
-        event_id=held.event_id,
+        event_id=ending.event_id,
         round_no=held.round_no,
         number=(latest or 0) + 1,
         source=draw.source,
@@ -167,25 +194,6 @@ def _insert_draft(session: Session, held: Claim, draw: Draw, *, snapshot: Snapsh
     session.add(row)
     session.flush()
     return row.id
-
-
-def _tell(session: Session, held: Claim, *, state: JobState, why: Mapping[str, Any]) -> None:
-    """Audit row, and the round's alert raised or cleared."""
-    key = f"{held.event_id}:{held.round_no}"
-    audit.record(
-        session,
-        system_actor("pairing", request_id=held.request_id),
-        action=f"job.{state.value}",
-        subject=f"job:{held.job_id}",
-        event_id=held.event_id,
-        new={"round": held.round_no, "outcome": why.get("slug")},
-    )
-    bad = {JobState.DEGRADED: DEGRADED_ALERT, JobState.FAILED: FAILED_ALERT}.get(state)
-    if bad is not None:
-        detail = {"job": held.job_id, "round": held.round_no, "slug": why.get("slug"), "detail": why.get("detail")}
-        alerts.raise_alert(session, bad, key=key, severity=Severity.WARNING, event_id=held.event_id, detail=detail)
-    for kind in {DEGRADED_ALERT, FAILED_ALERT} - {bad}:
-        alerts.clear_alert(session, kind, key=key)
 
 
 def _start_again(ending: Ending) -> JobState | None:

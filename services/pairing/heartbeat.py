@@ -10,27 +10,37 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 import structlog
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
 
 import qisai
-from qisai.db.jobs import WorkerRow
+from qisai.db.jobs import JobRow, JobState, WorkerRow
 from qisai.db.session import Database
 from qisai.errors import Unavailable
 from qisai.kernel.model import ALGORITHM
 
 log = structlog.get_logger()
 
-INTERVAL_SECONDS = 5
+
+def interval_seconds(lease_seconds: int) -> float:
+    """Pause between two beats: a third of a lease, as for the lease itself."""
+    return lease_seconds / 3
+
+
+def dead_seconds(lease_seconds: int) -> float:
+    """A worker that was not seen for so long is taken for dead: four beats."""
+    return 4 * interval_seconds(lease_seconds)
 
 
 class Heartbeat:
-    """A thread of the worker's main process, with a connection of its own."""
+    """A thread of the worker's main process, with a connection of its own. Each beat says which job the worker has."""
 
-    def __init__(self, database_url: str, *, queues: Sequence[str]) -> None:
+    def __init__(self, database_url: str, *, name: str, queues: Sequence[str], lease_seconds: int) -> None:
         self._database = Database(database_url, application="heartbeat", pool_size=1)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._interval = interval_seconds(lease_seconds)
         self._row = {
-            "name": f"{socket.gethostname()}:{os.getpid()}",
+            "name": name,
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "release": qisai.__version__,
@@ -56,12 +66,15 @@ class Heartbeat:
         while True:
             try:
                 with self._database.transaction() as session:
-                    session.execute(
-                        insert(WorkerRow)
-                        .values(**self._row)
-                        .on_conflict_do_update(index_elements=["name"], set_={"seen_at": sa.func.clock_timestamp()})
-                    )
+                    self._write(session)
             except Unavailable:
                 log.warning("heartbeat.failed")
-            if self._stopped.wait(INTERVAL_SECONDS):
+            if self._stopped.wait(self._interval):
                 return
+
+    def _write(self, session: Session) -> None:
+        mine = JobRow.worker.startswith(f"{self._row['name']}:", autoescape=True)
+        held = sa.select(sa.func.max(JobRow.id)).where(JobRow.state == JobState.RUNNING, mine).scalar_subquery()
+        statement = insert(WorkerRow).values(**self._row, job_id=held)
+        seen = {"seen_at": sa.func.clock_timestamp(), "job_id": held}
+        session.execute(statement.on_conflict_do_update(index_elements=["name"], set_=seen))

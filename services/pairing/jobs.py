@@ -5,18 +5,23 @@ Leases are compared with `clock_timestamp()`: the database's clock, not the mach
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from qisai.db.events import EventRow
 from qisai.db.jobs import JobRow, JobState
+from qisai.kernel.model import ALGORITHM
 
-CLOCK = sa.func.clock_timestamp()
-ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+CLOCK: Final = sa.func.clock_timestamp()
+ACTIVE: Final = (JobState.QUEUED, JobState.RUNNING)
+LONGEST_PAUSE: Final = 60
+"""Most seconds between two messages for one job that nobody takes."""
+_CANDIDATES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +29,8 @@ class Claim:
     """A job that this worker holds. `attempt` tells this hold from an earlier one of the same worker."""
 
     job_id: int
-    event_id: int
+    event_id: int | None
+    """None for a canary."""
     round_no: int
     attempt: int
     restarts: int
@@ -33,29 +39,44 @@ class Claim:
     request_id: str
 
 
-def _lease(seconds: int) -> sa.ColumnElement[datetime]:
-    return CLOCK + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+def seconds(count: float | sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+    """An interval of so many seconds."""
+    return sa.func.make_interval(0, 0, 0, 0, 0, 0, count)
+
+
+def ago(count: float) -> sa.ColumnElement[datetime]:
+    """The moment so many seconds ago, by the database's clock."""
+    return CLOCK - seconds(count)
+
+
+def _lease(lease_seconds: int) -> sa.ColumnElement[datetime]:
+    return CLOCK + seconds(lease_seconds)
+
+
+def _to_be_had() -> tuple[sa.ColumnElement[bool], ...]:
+    """Queued and due, or running under a lease that ran out; and no other job of its event is running."""
+    other = sa.orm.aliased(JobRow)
+    taken = sa.exists().where(other.event_id == JobRow.event_id, other.id != JobRow.id, other.state == JobState.RUNNING)
+    queued = sa.and_(JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK)
+    lost = sa.and_(JobRow.state == JobState.RUNNING, JobRow.lease_until < CLOCK)
+    return sa.or_(queued, lost), ~taken
+
+
+def _known(algorithms: Sequence[str]) -> sa.ColumnElement[bool]:
+    """The event's draws are of an algorithm that this worker has: an event keeps the one it began with."""
+    own = sa.select(EventRow.algorithm).where(EventRow.id == JobRow.event_id).scalar_subquery()
+    return sa.func.coalesce(own, ALGORITHM).in_(algorithms)
 
 
 def claim(session: Session, job_id: int, *, worker: str, lease_seconds: int) -> Claim | None:
     """Takes a queued job, or one whose holder's lease ran out. None where it is not to be had: a no-op.
 
-    No event holds more than one worker: a job waits while another of its event runs under a valid lease.
+    No event holds more than one worker. Of two workers that claim two jobs of one event at the same moment, the unique
+    index on running jobs lets one through.
     """
-    other = sa.orm.aliased(JobRow)
-    taken = sa.exists().where(
-        other.event_id == JobRow.event_id,
-        other.id != JobRow.id,
-        other.state == JobState.RUNNING,
-        other.lease_until > CLOCK,
-    )
-    free = sa.or_(
-        sa.and_(JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK),
-        sa.and_(JobRow.state == JobState.RUNNING, JobRow.lease_until < CLOCK),
-    )
     statement = (
         sa.update(JobRow)
-        .where(JobRow.id == job_id, free, ~taken)
+        .where(JobRow.id == job_id, *_to_be_had())
         .values(
             state=JobState.RUNNING,
             worker=worker,
@@ -65,9 +86,13 @@ def claim(session: Session, job_id: int, *, worker: str, lease_seconds: int) -> 
             version=JobRow.version + 1,
         )
         .returning(JobRow)
-        .execution_options(synchronize_session=False)
+        .execution_options(synchronize_session=False, populate_existing=True)
     )
-    row = session.execute(statement).scalar_one_or_none()
+    try:
+        with session.begin_nested():
+            row = session.execute(statement).scalar_one_or_none()
+    except sa.exc.IntegrityError:
+        return None
     if row is None:
         return None
     return Claim(
@@ -80,6 +105,44 @@ def claim(session: Session, job_id: int, *, worker: str, lease_seconds: int) -> 
         limits=row.limits,
         request_id=row.request_id,
     )
+
+
+def claim_next(
+    session: Session,
+    *,
+    nudged: int,
+    worker: str,
+    lease_seconds: int,
+    queues: Sequence[str],
+    algorithms: Sequence[str],
+) -> Claim | None:
+    """Takes the job that has been due for longest, of these queues and algorithms. None where there is nothing to do.
+
+    A message says that there is work, not which: so a burst of messages of one event moves nobody else back. Only a
+    canary is taken by its own message alone (`nudged`), and first, because it has to prove that messages arrive.
+    """
+    wanted = sa.or_(
+        sa.and_(JobRow.is_canary, JobRow.id == nudged), sa.and_(~JobRow.is_canary, JobRow.queue.in_(queues))
+    )
+    candidates = session.scalars(
+        sa.select(JobRow.id)
+        .where(JobRow.state.in_(ACTIVE), *_to_be_had(), wanted, _known(algorithms))
+        .order_by(JobRow.is_canary.desc(), JobRow.due_at, JobRow.id)
+        .limit(_CANDIDATES)
+    ).all()
+    for job_id in candidates:
+        held = claim(session, job_id, worker=worker, lease_seconds=lease_seconds)
+        if held is not None:
+            return held
+    return None
+
+
+def lacking(session: Session, job_id: int, *, algorithms: Sequence[str]) -> str | None:
+    """The algorithm that a due job needs and this worker does not have; None where that is not what it waits for."""
+    query = sa.select(EventRow.algorithm).join(JobRow, JobRow.event_id == EventRow.id)
+    return session.execute(
+        query.where(JobRow.id == job_id, JobRow.state == JobState.QUEUED, ~_known(algorithms))
+    ).scalar_one_or_none()
 
 
 def _held(held: Claim) -> tuple[sa.ColumnElement[bool], ...]:
@@ -97,9 +160,9 @@ def _set(session: Session, *where: sa.ColumnElement[bool], **values: Any) -> boo
     return bool(result.rowcount == 1)  # type: ignore[attr-defined]
 
 
-def renew(session: Session, held: Claim, *, lease_seconds: int, progress: Mapping[str, Any] | None) -> bool:
-    """Renews the lease and stores progress. False: cancelled, or taken by somebody else."""
-    return _set(session, *_held(held), lease_until=_lease(lease_seconds), progress=progress)
+def renew(session: Session, held: Claim, *, lease_seconds: int, **values: Any) -> bool:
+    """Renews the lease and stores progress or limits. False: cancelled, or taken by somebody else."""
+    return _set(session, *_held(held), lease_until=_lease(lease_seconds), **values)
 
 
 def finish(
@@ -134,20 +197,22 @@ def back_to_queue(session: Session, held: Claim) -> bool:
         attempts=JobRow.attempts - 1,
         due_at=CLOCK,
         sent_at=None,
+        sends=0,
         lease_until=None,
         worker=None,
         progress=None,
     )
 
 
-def retry_later(session: Session, held: Claim, *, seconds: int) -> bool:
-    """Gives a job back after a crash; the attempt counts. It becomes due again after `seconds`."""
+def retry_later(session: Session, held: Claim, *, pause: int) -> bool:
+    """Gives a job back after a crash; the attempt counts. It becomes due again after `pause` seconds."""
     return _set(
         session,
         *_held(held),
         state=JobState.QUEUED,
-        due_at=CLOCK + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds),
+        due_at=CLOCK + seconds(pause),
         sent_at=None,
+        sends=0,
         lease_until=None,
         worker=None,
     )
@@ -180,6 +245,7 @@ def take_back_expired(session: Session, *, max_attempts: int) -> tuple[list[int]
             state=JobState.QUEUED,
             due_at=CLOCK,
             sent_at=None,
+            sends=0,
             lease_until=None,
             worker=None,
             version=JobRow.version + 1,
@@ -191,19 +257,18 @@ def take_back_expired(session: Session, *, max_attempts: int) -> tuple[list[int]
 
 
 def due_for_sending(session: Session, *, limit: int = 200) -> list[JobRow]:
-    """Queued jobs that are due and whose last message is older than a back-off of 1, 2, 4 … 60 seconds.
+    """Queued jobs that are due and whose last message is older than a back-off of 1, 2, 4 … 60 seconds, oldest first.
 
     Marks them as sent: the message itself goes out after the commit.
     """
-    pause = sa.func.least(60, sa.func.power(2, sa.func.least(JobRow.sends, 6)))
+    pause = sa.func.least(LONGEST_PAUSE, sa.func.power(2, sa.func.least(JobRow.sends, 6)))
     old_enough = sa.or_(
-        sa.and_(JobRow.sent_at.is_(None), JobRow.due_at < CLOCK - sa.text("interval '300 milliseconds'")),
-        JobRow.sent_at < CLOCK - sa.func.make_interval(0, 0, 0, 0, 0, 0, pause),
+        sa.and_(JobRow.sent_at.is_(None), JobRow.due_at < ago(0.3)), JobRow.sent_at < CLOCK - seconds(pause)
     )
     rows = session.scalars(
         sa.select(JobRow)
         .where(JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK, old_enough)
-        .order_by(JobRow.due_at)
+        .order_by(JobRow.due_at, JobRow.id)
         .limit(limit)
         .with_for_update(skip_locked=True)
     ).all()
@@ -212,3 +277,10 @@ def due_for_sending(session: Session, *, limit: int = 200) -> list[JobRow]:
         row.sends += 1
     session.flush()
     return list(rows)
+
+
+def send_all_again(session: Session) -> int:
+    """Forgets what was sent: the broker was away, and may have come back empty. The number of jobs that wait."""
+    waiting = sa.update(JobRow).where(JobRow.state == JobState.QUEUED, JobRow.sent_at.is_not(None))
+    result = session.execute(waiting.values(sent_at=None, sends=0).execution_options(synchronize_session=False))
+    return int(result.rowcount)  # type: ignore[attr-defined]

@@ -17,7 +17,6 @@ from qisai.kernel.check import violations
 from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Draw, Source, Stage, Tournament
 from qisai.kernel.pairing.edit import complete_draw
-from services.pairing.jobs import Claim
 
 _LOOK_BACK = 20
 
@@ -31,7 +30,7 @@ class Answer:
     words: str
 
 
-def last_valid_draw(session: Session, held: Claim, *, best: Draw | None, tournament: Tournament) -> Answer | None:
+def last_valid_draw(session: Session, *, event_id: int, best: Draw | None, tournament: Tournament) -> Answer | None:
     """The best answer there is without a finished solver. `best` is of this run, already checked."""
     answer = None
     if best is not None:
@@ -41,18 +40,18 @@ def last_valid_draw(session: Session, held: Claim, *, best: Draw | None, tournam
             rung="this_run",
             words=f"This is the best draw found until then; it is legal, not proven best (relaxed: {left_open}).",
         )
-    earlier = _earlier_draft(session, held, tournament=tournament)
+    earlier = _earlier_draft(session, event_id, tournament=tournament)
     if earlier is not None and (best is None or tuple(earlier.draw.cost.values()) < tuple(best.cost.values())):
         answer = earlier
     return answer
 
 
-def _earlier_draft(session: Session, held: Claim, *, tournament: Tournament) -> Answer | None:
+def _earlier_draft(session: Session, event_id: int, *, tournament: Tournament) -> Answer | None:
     rows = session.scalars(
         sa.select(DrawRow)
         .where(
-            DrawRow.event_id == held.event_id,
-            DrawRow.round_no == held.round_no,
+            DrawRow.event_id == event_id,
+            DrawRow.round_no == tournament.next_round,
             DrawRow.state.in_((DrawState.DRAFT, DrawState.REPLACED)),
         )
         .order_by(DrawRow.number.desc())

@@ -69,6 +69,7 @@ class Solver:
         self._command = list(command)
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
+        self._unsent = memoryview(b"")
 
     def start(self) -> int:
         """Starts the process unless it runs, and returns its pid."""
@@ -93,7 +94,10 @@ class Solver:
                 start_new_session=True,
                 bufsize=0,
             )
-            self._buffer = b""
+            self._buffer, self._unsent = b"", memoryview(b"")
+            assert self._process.stdin is not None
+            # A solver that does not read must not hold up its worker: the pipe takes only part of a large request.
+            os.set_blocking(self._process.stdin.fileno(), False)
         return self._process.pid
 
     def kill(self) -> None:
@@ -125,18 +129,17 @@ class Solver:
 
         try:
             self.start()
-            if not self._send(request):
-                yield Ended(end=End.CRASHED, elapsed_ms=elapsed(), detail={"reason": "the solver took no request"})
-                return
+            line = json.dumps(request, ensure_ascii=False, separators=(",", ":")) + "\n"
+            self._unsent = memoryview(line.encode())
             next_tick = tick_ms
             while True:
                 wait_ms = min(deadline_ms, next_tick) - elapsed()
-                line = self._read_line(max(wait_ms, 0) / 1000)
-                if line == b"":
+                answer = self._exchange(max(wait_ms, 0) / 1000)
+                if answer == b"":
                     yield Ended(end=End.CRASHED, elapsed_ms=elapsed(), detail={"reason": self._exit_reason()})
                     return
-                if line is not None:
-                    message = self._understand(line, job=request["job"], elapsed_ms=elapsed())
+                if answer is not None:
+                    message = self._understand(answer, job=request["job"], elapsed_ms=elapsed())
                     finished = isinstance(message, Ended) and message.end is not End.CRASHED
                     yield message
                     if isinstance(message, Ended):
@@ -151,34 +154,44 @@ class Solver:
             if not finished:
                 self.kill()
 
-    def _send(self, request: Mapping[str, Any]) -> bool:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        data = memoryview(json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
-        try:
-            while data:
-                written = self._process.stdin.write(data)
-                data = data[written or 0 :]
-        except BrokenPipeError:
-            return False
-        return True
+    def _exchange(self, seconds: float) -> bytes | None:
+        """A line, `b""` where the process closed its output, None when nothing whole came in time.
 
-    def _read_line(self, seconds: float) -> bytes | None:
-        """A line, `b""` where the process closed its output, None when nothing whole came in time."""
+        Meanwhile sends what is left of the request.
+        """
         assert self._process is not None
         assert self._process.stdout is not None
+        assert self._process.stdin is not None
         limit = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
+            if self._unsent:
+                selector.register(self._process.stdin, selectors.EVENT_WRITE)
             while b"\n" not in self._buffer:
-                if not selector.select(max(limit - time.monotonic(), 0)):
+                ready = {key.fileobj for key, _ in selector.select(max(limit - time.monotonic(), 0))}
+                if not ready:
                     return None
-                chunk = os.read(self._process.stdout.fileno(), 1 << 16)
-                if not chunk or len(self._buffer) > _LONGEST_LINE:
-                    return b""
-                self._buffer += chunk
+                if self._process.stdin in ready and not self._send_more():
+                    selector.unregister(self._process.stdin)
+                if self._process.stdout in ready:
+                    chunk = os.read(self._process.stdout.fileno(), 1 << 16)
+                    if not chunk or len(self._buffer) > _LONGEST_LINE:
+                        return b""
+                    self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
+
+    def _send_more(self) -> bool:
+        """Sends what the pipe takes; whether something is left. A process that is gone shows in its output."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        try:
+            written = os.write(self._process.stdin.fileno(), self._unsent[: 1 << 16])
+        except BrokenPipeError:
+            self._unsent = memoryview(b"")
+        else:
+            self._unsent = self._unsent[written:]
+        return bool(self._unsent)
 
     def _understand(self, line: bytes, *, job: int, elapsed_ms: int) -> Message:
         try:

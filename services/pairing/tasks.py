@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from qisai import telemetry
 from qisai.queue.names import TASK_PAIR
-from services.pairing.app import app, bench
-from services.pairing.operations import work
+from services.pairing.app import app, bench, is_stopping
+from services.pairing.operations import serve
 
 
 @app.task(name=TASK_PAIR)  # type: ignore[untyped-decorator]
 def pair(job_id: int, request_id: str) -> None:
-    """Pairs the round that job `job_id` asks for, on behalf of request `request_id`."""
+    """Works because a message came, sent for job `job_id` on behalf of request `request_id`."""
     token = telemetry.request_id.set(request_id)
     try:
         here = bench()
-        work(here.database, here.solver, job_id=job_id, terms=here.terms)
+        serve(here.database, here.solver, nudged=job_id, terms=here.terms, is_stopping=is_stopping)
     finally:
         telemetry.request_id.reset(token)

@@ -48,6 +48,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "QISAI_PAIRING_LEASE_SECONDS": "a worker's claim on a job lasts this long unless renewed",
     "QISAI_PAIRING_MAX_ATTEMPTS": "how often a job is tried before it is failed for good",
     "QISAI_KEEPER_INTERVAL_MS": "pause between two looks of the keeper at the job table, in milliseconds",
+    "QISAI_BREAKER_PAUSE_SECONDS": "how long the circuit breaker of an event stays open before one draw tries again",
+    "QISAI_CANARY_SECONDS": "pause between two canary jobs, which prove the way from request to draw; 0 for none",
     "QISAI_SOLVER_MEMORY_MB": "address-space limit of a solver process in MiB",
     "QISAI_TOKEN": "API token for `qisai demo` and other commands that speak HTTP",
     "QISAI_URL": "address of the gateway for commands that speak HTTP",
@@ -205,6 +207,8 @@ class PairingSettings:
     deadline_ms: int
     lease_seconds: int
     max_attempts: int
+    breaker_pause_seconds: int
+    canary_seconds: int
     keeper_interval_ms: int
     keeper_host: str
     keeper_port: int
@@ -220,6 +224,8 @@ def pairing_settings() -> PairingSettings:
         deadline_ms=pairing_deadline_ms(),
         lease_seconds=number("QISAI_PAIRING_LEASE_SECONDS", default=15, least=2, most=3600),
         max_attempts=number("QISAI_PAIRING_MAX_ATTEMPTS", default=5, least=1, most=100),
+        breaker_pause_seconds=number("QISAI_BREAKER_PAUSE_SECONDS", default=60, least=1, most=86_400),
+        canary_seconds=number("QISAI_CANARY_SECONDS", default=60, most=86_400),
         keeper_interval_ms=number("QISAI_KEEPER_INTERVAL_MS", default=500, least=20, most=60_000),
         keeper_host=read("QISAI_KEEPER_HOST", "127.0.0.1") or "127.0.0.1",
         keeper_port=number("QISAI_KEEPER_PORT", default=8083, least=0, most=65_535),

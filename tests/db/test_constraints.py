@@ -25,6 +25,10 @@ JOB = (
     "INSERT INTO pairing_job (event_id, round_no, state, queue, size, limits, requested_by) "
     "VALUES (:event, {}, '{}', 'small', 6, '{{}}', 'w')"
 )
+CANARY = (
+    "INSERT INTO pairing_job (is_canary, round_no, queue, size, limits, requested_by) "
+    "VALUES (true, 0, 'small', 8, '{}', 'keeper')"
+)
 DRAW = (
     "INSERT INTO draw (event_id, round_no, number, state, source, pairing_no, document, snapshot) "
     "VALUES (:event, 2, {}, '{}', 'computed', 1, '{{}}', '{{}}')"
@@ -63,6 +67,16 @@ REFUSED: list[tuple[str, Violation, str, list[str]]] = [
     ]),
     ("a queued job beside a running one", UNIQUE, "uq_pairing_job_event_id_round_no_active", [
         JOB.format(2, "running"), JOB.format(2, "queued"),
+    ]),
+    ("two running jobs of an event", UNIQUE, "uq_pairing_job_event_id_running", [
+        JOB.format(2, "running"), JOB.format(3, "running"),
+    ]),
+    ("two canaries under way", UNIQUE, "uq_pairing_job_is_canary_active", [CANARY, CANARY]),
+    ("a canary that belongs to an event", CHECK, "ck_pairing_job_canary", [
+        JOB.format(2, "queued"), "UPDATE pairing_job SET is_canary = true",
+    ]),
+    ("a job without an event that is no canary", CHECK, "ck_pairing_job_canary", [
+        JOB.format(2, "queued"), "UPDATE pairing_job SET event_id = null",
     ]),
     ("two drafts of a round", UNIQUE, "uq_draw_event_id_round_no_draft", [
         DRAW.format(1, "draft"), DRAW.format(2, "draft"),
@@ -112,6 +126,7 @@ ALLOWED: list[tuple[str, list[str]]] = [
         "UPDATE board SET unpublished_at = now() WHERE id = :board", BOARD.format(1, "e1", "e2"),
     ]),
     ("another job when the first has ended", [JOB.format(2, "failed"), JOB.format(2, "queued")]),
+    ("a running job beside a queued one of another round", [JOB.format(2, "running"), JOB.format(3, "queued")]),
     ("jobs for two rounds", [JOB.format(2, "queued"), JOB.format(3, "queued")]),
     ("a new draft when the earlier one is replaced", [DRAW.format(1, "replaced"), DRAW.format(2, "draft")]),
     ("an alert raised again after it was cleared", [

@@ -61,6 +61,7 @@ FORBIDDEN = {
         "UPDATE event SET state = 'running'",
         "UPDATE entrant SET number = 1",
         "INSERT INTO pairing_job SELECT * FROM pairing_job",
+        "INSERT INTO pairing_job (event_id, round_no) VALUES (1, 1)",
         "SELECT secret_hash FROM web_session",
         "SELECT body FROM idempotency_key",
         "SELECT login FROM account",

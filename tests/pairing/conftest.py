@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from qisai.db.session import Database as Connections
-from services.pairing.operations import Terms
 from services.pairing.solving import Solver
+from services.pairing.terms import Terms
 from tests.servers import Database
 
 

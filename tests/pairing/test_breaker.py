@@ -14,8 +14,9 @@ from qisai.db.records import AlertRow
 from qisai.db.session import Database as Connections
 from qisai.kernel.model import Result
 from services.pairing.breaker import PAUSE_SECONDS, TIMEOUTS
-from services.pairing.operations import Terms, work
+from services.pairing.operations import work
 from services.pairing.solving import Solver
+from services.pairing.terms import Terms
 from tests.fields import Field, add_round, owner_of, ready_event
 from tests.pairing.asking import ask, job, rows
 from tests.servers import Database

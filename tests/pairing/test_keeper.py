@@ -18,6 +18,8 @@ from qisai.queue.app import make_celery
 from services.pairing import jobs
 from services.pairing.keeper import Keeper
 from services.pairing.keeper_http import serve
+from services.pairing.metrics import Metrics
+from services.pairing.watching import Limits
 from tests.fields import owner_of
 from tests.pairing.asking import event_with_job, job, rows
 from tests.servers import Database, comes_true
@@ -25,10 +27,11 @@ from tests.servers import Database, comes_true
 NOWHERE = "redis://127.0.0.1:1/0"
 
 
-def keeper_of(connections: Connections, redis_url: str) -> Keeper:
+def keeper_of(connections: Connections, redis_url: str, *, canary_seconds: int = 0) -> Keeper:
     """A keeper that looks every 50 ms."""
     celery = make_celery(redis_url, prefix="test:", for_worker=False)
-    return Keeper(connections, celery, interval_ms=50, max_attempts=2)
+    limits = Limits(lease_seconds=3, canary_seconds=canary_seconds)
+    return Keeper(connections, celery, interval_ms=50, max_attempts=2, limits=limits)
 
 
 @contextmanager
@@ -50,6 +53,11 @@ def sql(database: Database, statement: str) -> None:
         session.execute(sa.text(statement))
 
 
+def open_alerts(database: Database) -> set[str]:
+    """Kinds of the alerts that are open."""
+    return {alert.kind for alert in rows(database, AlertRow) if alert.cleared_at is None}
+
+
 def test_a_job_nobody_was_told_of_is_sent(database: Database, pairing: Connections, valkey: str) -> None:
     _, job_id = event_with_job(database)
     sql(database, "UPDATE pairing_job SET due_at = now() - interval '2 seconds'")
@@ -59,13 +67,36 @@ def test_a_job_nobody_was_told_of_is_sent(database: Database, pairing: Connectio
             assert comes_true(lambda: client.llen("test:pairing.small") == 1)
 
 
-def test_without_a_broker_the_keeper_goes_on_and_tries_again(database: Database, pairing: Connections) -> None:
+def test_without_a_broker_the_keeper_goes_on_and_sends_nothing_in_vain(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
     _, job_id = event_with_job(database)
-    sql(database, "UPDATE pairing_job SET due_at = now() - interval '2 seconds'")
+    sql(database, "UPDATE pairing_job SET due_at = now() - interval '2 seconds', sent_at = now(), sends = 6")
     with at_work(keeper_of(pairing, NOWHERE)) as keeper:
-        assert comes_true(lambda: job(database, job_id).sends >= 2, seconds=20)
+        assert comes_true(lambda: open_alerts(database) >= {"broker-away"})
         assert keeper.healthy
-    assert job(database, job_id).state is JobState.QUEUED
+    waiting = job(database, job_id)
+    assert (waiting.state, waiting.sends) == (JobState.QUEUED, 6)
+
+
+def test_when_the_broker_is_back_everything_that_waits_is_sent_at_once(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
+    """A job sent six times would otherwise wait for a minute; the broker may have come back empty."""
+    _, job_id = event_with_job(database)
+    sql(database, "UPDATE pairing_job SET due_at = now() - interval '2 seconds', sent_at = now(), sends = 6")
+    keeper = keeper_of(pairing, NOWHERE)
+    keeper.look()
+    keeper.broker, keeper.celery = (
+        keeper_of(pairing, valkey).broker,
+        make_celery(valkey, prefix="test:", for_worker=False),
+    )
+    keeper.broker.answers = False
+    keeper.look()
+    with redis.Redis.from_url(valkey) as client:
+        assert client.llen("test:pairing.small") == 1
+    assert job(database, job_id).sends == 1
+    assert "broker-away" not in open_alerts(database)
 
 
 def test_an_expired_lease_goes_back_to_the_queue_and_fails_after_the_last_attempt(
@@ -101,7 +132,10 @@ def test_a_queue_that_does_not_move_raises_an_alert(database: Database, pairing:
     event_with_job(database)
     sql(database, "UPDATE pairing_job SET due_at = now() - interval '5 minutes', sent_at = now()")
     keeper_of(pairing, NOWHERE).look()
-    assert "queue-stuck" in {alert.kind for alert in rows(database, AlertRow)}
+    assert "queue-stuck" in open_alerts(database)
+    sql(database, "UPDATE pairing_job SET state = 'cancelled', finished_at = now()")
+    keeper_of(pairing, NOWHERE).look()
+    assert "queue-stuck" not in open_alerts(database)
 
 
 def test_of_two_keepers_one_leads_and_the_other_takes_over(
@@ -136,7 +170,7 @@ def test_health_and_metrics_are_served(database: Database, pairing: Connections,
     event_with_job(database)
     port = free_port()
     with at_work(keeper_of(pairing, valkey)) as keeper:
-        server = serve(keeper, pairing, port=port)
+        server = serve(keeper, Metrics(pairing, keeper, limits=keeper.limits), port=port)
         try:
             address = f"http://127.0.0.1:{port}"
             assert comes_true(lambda: requests.get(f"{address}/readyz", timeout=5).status_code == 200)

@@ -16,8 +16,9 @@ from qisai.db.rounds import DrawRow, DrawState
 from qisai.db.session import Database as Connections
 from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Result, Source
-from services.pairing.operations import Terms, work
+from services.pairing.operations import work
 from services.pairing.solving import Solver
+from services.pairing.terms import Terms
 from tests.fields import Field, add_draft, add_round, bump, owner_of, ready_event
 from tests.pairing.asking import ask, job, rows
 from tests.servers import Database

@@ -14,8 +14,9 @@ from qisai.kernel.model import Result
 from qisai.kernel.tournament_file import parse_tournament
 from services.pairing import jobs
 from services.pairing.ending import MOST_RESTARTS
-from services.pairing.operations import Terms, work
+from services.pairing.operations import work
 from services.pairing.solving import Solver
+from services.pairing.terms import Terms
 from tests.fields import add_draft, add_round, bump, owner_of, ready_event
 from tests.pairing.asking import ask, event_with_job, job, rows
 from tests.servers import Database

@@ -189,6 +189,12 @@ _PAIRING: Final = (
         delete=True,
         why="claims and finishes jobs, prunes old ones",
     ),
+    Grant(
+        service="pairing",
+        table="pairing_job",
+        insert=("is_canary", "round_no", "queue", "size", "limits", "requested_by", "request_id"),
+        why="the keeper inserts canaries; without the column of the event it can insert nothing else",
+    ),
     Grant(service="pairing", table="worker", insert=True, update=True, delete=True, why="owns heartbeats of workers"),
     Grant(service="pairing", table="breaker", insert=True, update=True, why="owns circuit breakers"),
     Grant(

@@ -25,7 +25,11 @@ class JobState(StrEnum):
 
 
 class JobRow(Base):
-    """One asked-for draw. The row is the record; a message in Redis only says that it is worth a look."""
+    """One asked-for draw. The row is the record; a message in Redis only says that it is worth a look.
+
+    A canary is a job of the keeper's own, without an event, that proves the way from a request to a draw. No event has
+    more than one running job, so that none holds more than one worker.
+    """
 
     __tablename__ = "pairing_job"
     __table_args__ = (
@@ -36,18 +40,35 @@ class JobRow(Base):
             unique=True,
             postgresql_where=sa.text("state in ('queued', 'running')"),
         ),
+        sa.Index(
+            "uq_pairing_job_event_id_running",
+            "event_id",
+            unique=True,
+            postgresql_where=sa.text("state = 'running'"),
+        ),
+        sa.Index(
+            "uq_pairing_job_is_canary_active",
+            "is_canary",
+            unique=True,
+            postgresql_where=sa.text("is_canary and state in ('queued', 'running')"),
+        ),
+        sa.CheckConstraint("is_canary = (event_id is null)", name="canary"),
         sa.Index("ix_pairing_job_state_due_at", "state", "due_at"),
+        sa.Index("ix_pairing_job_finished_at", "finished_at"),
     )
 
     id: Mapped[Id]
-    event_id: Mapped[int] = mapped_column(sa.ForeignKey("event.id"))
+    event_id: Mapped[int | None] = mapped_column(sa.ForeignKey("event.id"))
+    """Null for a canary, and only for a canary."""
+    is_canary: Mapped[bool] = mapped_column(server_default=sa.false())
     round_no: Mapped[int] = mapped_column(sa.Integer)
     state: Mapped[JobState] = mapped_column(choice(JobState, "state"), server_default="queued")
     queue: Mapped[str]
     size: Mapped[int] = mapped_column(sa.Integer)
     """Entrants in the pool when asked; decides the queue."""
     limits: Mapped[dict[str, Any]]
-    """max_depth, max_steps (counts), deadline_ms, hard_ms."""
+    """max_depth, max_steps (counts), deadline_ms, hard_ms. What was left open is filled in by the worker that takes the
+    job, by the size of the field, so that the row says what was really used."""
     requested_at: Mapped[Created]
     requested_by: Mapped[str]
     requested_account_id: Mapped[int | None]

@@ -30,6 +30,11 @@ class Database:
             connect_args={
                 "application_name": f"qisai-{application}",
                 "connect_timeout": 5,
+                # A server that vanished without a word is given up within half a minute, not after the hours of TCP.
+                "keepalives_idle": 15,
+                "keepalives_interval": 5,
+                "keepalives_count": 3,
+                "tcp_user_timeout": 30_000,
                 "options": f"-c statement_timeout={statement_timeout_ms} -c idle_in_transaction_session_timeout=30000"
                 " -c lock_timeout=5000 -c timezone=UTC",
             },

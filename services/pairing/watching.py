@@ -1,0 +1,149 @@
+"""Alerts that follow from the state of things: what should be open by the tables, and what is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from qisai.db.events import EventRow
+from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow
+from qisai.db.records import AlertRow, Severity
+from qisai.db.rounds import RoundRow, RoundState
+from qisai.kernel.model import ALGORITHM
+from services.pairing import canary
+from services.pairing.alert_kinds import EVERYWHERE, AlertKind, switch
+from services.pairing.heartbeat import dead_seconds
+from services.pairing.jobs import CLOCK, ago
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """From when on things count as wrong, in seconds."""
+
+    lease_seconds: int
+    canary_seconds: int
+
+    @property
+    def stuck_seconds(self) -> float:
+        """A due job this old is stuck if nothing finished in the meantime: four leases."""
+        return 4 * self.lease_seconds
+
+    @property
+    def dead_seconds(self) -> float:
+        """A worker unseen for so long is dead."""
+        return dead_seconds(self.lease_seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One alert to raise or to clear."""
+
+    kind: AlertKind
+    on: bool
+    key: str = EVERYWHERE
+    severity: Severity = Severity.CRITICAL
+    event_id: int | None = None
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    def make(self, session: Session) -> None:
+        """Raises or clears it; with a transaction of its own for each no two locks of different events meet."""
+        switch(
+            session,
+            self.kind,
+            on=self.on,
+            key=self.key,
+            severity=self.severity,
+            event_id=self.event_id,
+            detail=self.detail,
+        )
+
+
+def changes(session: Session, *, limits: Limits, broker_answers: bool) -> list[Change]:
+    """What has to be raised, because it is wrong and not open, and cleared, because it is open and no longer wrong."""
+    watched = (
+        AlertKind.QUEUE_STUCK,
+        AlertKind.NO_LIVE_WORKER,
+        AlertKind.BROKER_AWAY,
+        AlertKind.CANARY_LATE,
+        AlertKind.OTHER_RELEASE,
+    )
+    rows = session.execute(
+        sa.select(AlertRow.kind, AlertRow.key, AlertRow.event_id).where(
+            AlertRow.kind.in_(watched), AlertRow.cleared_at.is_(None)
+        )
+    )
+    is_open = {(AlertKind(row.kind), row.key): row.event_id for row in rows}
+    wrong = {(change.kind, change.key): change for change in _wrong(session, limits, broker_answers=broker_answers)}
+    raised = [change for place, change in wrong.items() if place not in is_open]
+    cleared = [
+        Change(kind=kind, key=key, on=False, event_id=event_id)
+        for (kind, key), event_id in is_open.items()
+        if (kind, key) not in wrong
+    ]
+    return [*raised, *cleared, *_settled(session)]
+
+
+def _wrong(session: Session, limits: Limits, *, broker_answers: bool) -> Iterator[Change]:
+    if not broker_answers:
+        yield Change(kind=AlertKind.BROKER_AWAY, on=True)
+    live = session.execute(
+        sa.select(sa.func.count()).select_from(WorkerRow).where(WorkerRow.seen_at > ago(limits.dead_seconds))
+    ).scalar_one()
+    if not live:
+        yield Change(kind=AlertKind.NO_LIVE_WORKER, on=True)
+    oldest = _stuck(session, limits)
+    if oldest is not None:
+        yield Change(kind=AlertKind.QUEUE_STUCK, on=True, detail={"oldest_seconds": int(oldest)})
+    late = canary.trouble(session, every_seconds=limits.canary_seconds)
+    if late is not None:
+        yield Change(kind=AlertKind.CANARY_LATE, on=True, severity=Severity.WARNING, detail=late)
+    if live:
+        yield from _lacking(session, limits)
+
+
+def _stuck(session: Session, limits: Limits) -> float | None:
+    """Age of the oldest due job in seconds, where it is too old and nothing finished for as long."""
+    oldest = session.execute(
+        sa.select(sa.func.extract("epoch", CLOCK - sa.func.min(JobRow.due_at))).where(
+            JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK, ~JobRow.is_canary
+        )
+    ).scalar_one()
+    if oldest is None or oldest <= limits.stuck_seconds:
+        return None
+    moving = sa.exists().where(JobRow.finished_at > ago(limits.stuck_seconds))
+    return None if session.execute(sa.select(moving)).scalar_one() else float(oldest)
+
+
+def _lacking(session: Session, limits: Limits) -> Iterator[Change]:
+    """Events whose draws wait for an algorithm that no live worker has."""
+    offered = sa.select(WorkerRow.algorithms).where(WorkerRow.seen_at > ago(limits.dead_seconds))
+    known = {name for names in session.scalars(offered) for name in names}
+    needed = sa.func.coalesce(EventRow.algorithm, ALGORITHM)
+    waiting = (
+        sa.select(EventRow.id, needed.label("needed"))
+        .join(JobRow, JobRow.event_id == EventRow.id)
+        .where(JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK, needed.not_in(known))
+        .distinct()
+    )
+    for row in session.execute(waiting):
+        detail = {"needs": row.needed, "workers_have": sorted(known)}
+        yield Change(kind=AlertKind.OTHER_RELEASE, on=True, key=str(row.id), event_id=row.id, detail=detail)
+
+
+def _settled(session: Session) -> Iterator[Change]:
+    """A degraded or failed draw is settled once its round is published, a breaker once somebody has closed it."""
+    a, r, b = AlertRow, RoundRow, BreakerRow
+    of_round = (AlertKind.DRAW_DEGRADED, AlertKind.DRAW_FAILED)
+    published = sa.and_(
+        r.event_id == a.event_id, r.state != RoundState.PENDING, a.key == sa.func.concat(r.event_id, ":", r.number)
+    )
+    rounds = sa.select(a.kind, a.key, a.event_id).join(r, published).where(a.kind.in_(of_round), a.cleared_at.is_(None))
+    closed = sa.and_(b.event_id == a.event_id, b.state == BreakerState.CLOSED)
+    breakers = sa.select(a.kind, a.key, a.event_id).join(b, closed)
+    breakers = breakers.where(a.kind == AlertKind.BREAKER_OPEN, a.cleared_at.is_(None))
+    for row in (*session.execute(rounds), *session.execute(breakers)):
+        yield Change(kind=AlertKind(row.kind), key=row.key, on=False, event_id=row.event_id)
