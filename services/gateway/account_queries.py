@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from qisai.db.accounts import AccountRow, GrantRow, TokenRow
 from qisai.web.requests import decode_cursor, encode_cursor
-from services.gateway.schemas import AccountQuery, GrantQuery, Paging
+from qisai.web.shapes import PageQuery
+from services.gateway.schemas import AccountQuery, GrantQuery
 
 Page = tuple[Sequence[Any], str | None]
 """Rows and the cursor of the next page."""
@@ -35,12 +36,12 @@ def grants(session: Session, query: GrantQuery) -> Page:
     return _page(session, GrantRow, where, query)
 
 
-def tokens(session: Session, query: Paging, *, account_id: int) -> Page:
+def tokens(session: Session, query: PageQuery, *, account_id: int) -> Page:
     """Tokens of one account, revoked ones included."""
     return _page(session, TokenRow, [TokenRow.account_id == account_id], query)
 
 
-def _page(session: Session, table: Any, where: Sequence[Any], paging: Paging) -> Page:
+def _page(session: Session, table: Any, where: Sequence[Any], paging: PageQuery) -> Page:
     after = decode_cursor(paging.cursor, length=1)
     if after is not None and isinstance(after[0], int):
         where = [*where, table.id > after[0]]

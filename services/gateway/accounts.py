@@ -17,7 +17,7 @@ from qisai.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from qisai.ledger import audit
 from qisai.ledger.actor import Actor
 from qisai.web.identity import Caller
-from services.gateway.schemas import utc
+from qisai.web.shapes import moment
 
 GIVEN_BY_ORGANISERS = frozenset({Role.CHIEF_REFEREE, Role.REFEREE, Role.DESK})
 """Roles that an organiser may give in their own event."""
@@ -165,7 +165,7 @@ def create_token(
     row = TokenRow(account_id=account_id, name=name, secret_hash=secret_hash, scopes=ordered, expires_at=expires_at)
     session.add(row)
     session.flush()
-    new = {"account_id": account_id, "name": name, "scopes": ordered, "expires_at": utc(expires_at)}
+    new = {"account_id": account_id, "name": name, "scopes": ordered, "expires_at": moment(expires_at)}
     audit.record(session, caller.actor, action="token.create", subject=f"token:{row.id}", new=new)
     return row, secret
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from qisai.db.accounts import AccountRow, GrantRow, Role, TokenRow
+from qisai.web.shapes import Body, Id, PageQuery, moment, plain
 from services.gateway.passwords import LONGEST
 
-BIGGEST = 2**63 - 1
-Id = Annotated[int, Field(ge=1, le=BIGGEST)]
 BoardNumber = Annotated[int, Field(ge=1, le=20_000)]
 Login = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=64, pattern=r"^[\w.@+-]+$")]
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(plain)]
+Password = Annotated[str, Field(max_length=LONGEST), AfterValidator(plain)]
+Typed = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plain)]
+"""A login or password that somebody tries."""
 Scope = Literal["read", "write"]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class SignInBody(_Body):
-    login: Annotated[str, Field(min_length=1, max_length=200)]
-    password: Annotated[str, Field(min_length=1, max_length=1000)]
+class SignInBody(Body):
+    login: Typed
+    password: Typed
 
 
 class AccountPath(BaseModel):
@@ -39,58 +36,48 @@ class TokenPath(BaseModel):
     token_id: Id
 
 
-class NewAccount(_Body):
+class NewAccount(Body):
     login: Login
     name: Name
-    password: Annotated[str, Field(max_length=LONGEST)] | None = None
+    password: Password | None = None
 
 
-class AccountChange(_Body):
+class AccountChange(Body):
     name: Name | None = None
-    password: Annotated[str, Field(max_length=LONGEST)] | None = None
+    password: Password | None = None
     is_active: bool | None = None
 
 
-class NewGrant(_Body):
+class NewGrant(Body):
     account_id: Id
     role: Role
     event_id: Id | None = None
     boards: tuple[BoardNumber, BoardNumber] | None = None
 
 
-class NewToken(_Body):
+class NewToken(Body):
     name: Name
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=2)] = ["read", "write"]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=2)] = Field(default=["read", "write"])
     days: Annotated[int, Field(ge=1, le=3660)] | None = None
     account_id: Id | None = None
 
 
-class NewPassword(_Body):
-    old: Annotated[str, Field(min_length=1, max_length=1000)]
-    new: Annotated[str, Field(max_length=LONGEST)]
+class NewPassword(Body):
+    old: Typed
+    new: Password
 
 
-class Paging(BaseModel):
-    cursor: Annotated[str, Field(max_length=200)] | None = None
-    limit: Annotated[int, Field(ge=1, le=500)] = 200
+class AccountQuery(PageQuery):
+    q: Annotated[str, Field(max_length=100), AfterValidator(plain)] | None = None
 
 
-class AccountQuery(Paging):
-    q: Annotated[str, Field(max_length=100)] | None = None
-
-
-class GrantQuery(Paging):
+class GrantQuery(PageQuery):
     event_id: Id | None = None
     account_id: Id | None = None
 
 
-class TokenQuery(Paging):
+class TokenQuery(PageQuery):
     account_id: Id | None = None
-
-
-def utc(moment: datetime | None) -> str | None:
-    """RFC 3339 in UTC."""
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
 def account_json(row: AccountRow) -> dict[str, Any]:
@@ -102,7 +89,7 @@ def account_json(row: AccountRow) -> dict[str, Any]:
         "is_active": row.is_active,
         "has_password": row.password_hash is not None,
         "version": row.version,
-        "created_at": utc(row.created_at),
+        "created_at": moment(row.created_at),
     }
 
 
@@ -115,7 +102,7 @@ def grant_json(row: GrantRow) -> dict[str, Any]:
         "event_id": row.event_id,
         "boards": None if row.board_from is None else [row.board_from, row.board_to],
         "granted_by": row.granted_by,
-        "created_at": utc(row.created_at),
+        "created_at": moment(row.created_at),
     }
 
 
@@ -126,8 +113,8 @@ def token_json(row: TokenRow) -> dict[str, Any]:
         "account_id": row.account_id,
         "name": row.name,
         "scopes": list(row.scopes),
-        "created_at": utc(row.created_at),
-        "expires_at": utc(row.expires_at),
-        "revoked_at": utc(row.revoked_at),
-        "last_used_at": utc(row.last_used_at),
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
+        "revoked_at": moment(row.revoked_at),
+        "last_used_at": moment(row.last_used_at),
     }

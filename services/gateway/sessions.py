@@ -39,6 +39,8 @@ def sign_in(parts: Parts, *, login: str, password: str, address: str, device: st
     attempts.
     """
     parts.sign_in_limits.count(login=login, address=address)
+    if not login.isprintable():
+        login = ""  # nobody's
     with parts.database.transaction() as session:
         found = session.scalars(
             sa.select(AccountRow).where(sa.func.lower(AccountRow.login) == login.strip().lower())

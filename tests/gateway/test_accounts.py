@@ -12,7 +12,7 @@ from qisai.client import Account, Client
 from qisai.db.accounts import GrantRow, Role
 from qisai.db.records import AuditRow
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, QisaiError, Stale, Unauthenticated
-from tests.gateway.conftest import PASSWORD, Gateway
+from tests.gateway.harness import PASSWORD, Gateway
 from tests.gateway.test_identity import bearer
 from tests.gateway.test_proxy import call, is_problem
 
@@ -165,6 +165,9 @@ def test_the_public_sees_none_of_it(gateway: Gateway, path: str) -> None:
         ({"login": "okay", "name": "x", "more": 1}, "/more"),
         ({"login": "okay", "name": "x", "password": "short"}, "/password"),
         ({"name": "x"}, "/login"),
+        ({"login": "okay", "name": "a\x00b"}, "/name"),
+        ({"login": "okay", "name": "a\ud800b"}, "/name"),
+        ({"login": "okay", "name": "x", "password": "long enough \x00"}, "/password"),
     ],
 )
 def test_a_bad_account_is_refused_with_the_place(gateway: Gateway, body: dict[str, str], pointer: str) -> None:

@@ -17,7 +17,7 @@ from qisai.db.secrets import hash_secret
 from qisai.db.session import Database
 from qisai.errors import NotFound, TooMany, Unauthenticated
 from services.gateway.credentials import Credentials
-from tests.gateway.conftest import PASSWORD, Gateway
+from tests.gateway.harness import PASSWORD, Gateway
 from tests.gateway.test_proxy import EVENT, call, is_problem
 
 
@@ -205,6 +205,14 @@ def test_a_session_is_prolonged_by_use_but_not_for_ever(browser: Browser) -> Non
     assert hours_left_after_use(expires_at="+ interval '1 hour'") == 12.0
     old = "- interval '7 days' + interval '3 hours'"
     assert hours_left_after_use(created_at=old, expires_at="+ interval '1 hour'") == 3.0
+
+
+@pytest.mark.parametrize("text", ["\x00", "\ud800", "a" * 100_000, "'; --", "𠮷"])
+def test_strange_logins_and_passwords_are_refused_without_an_error_of_ours(gateway: Gateway, text: str) -> None:
+    for body in ({"login": text, "password": "x"}, {"login": "x", "password": text}):
+        assert 400 <= call(gateway, "POST", "/api/v1/sessions", json=body).status_code < 500
+    form = {"login": text.encode(errors="replace"), "password": text.encode(errors="replace")}
+    assert 400 <= call(gateway, "POST", "/sign-in", data=form).status_code < 500
 
 
 @pytest.mark.parametrize("password", ["wrong password", ""])

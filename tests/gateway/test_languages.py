@@ -12,7 +12,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
 from services.gateway.pages.language import FOLDER
-from tests.gateway.conftest import Gateway
+from tests.gateway.harness import Gateway
 
 PAGES = FOLDER.parent
 KEYWORDS = {"_": None, "__": None, "gettext": None, "lazy_gettext": None, "ngettext": (1, 2)}

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from qisai.db.accounts import Role
-from tests.gateway.conftest import PASSWORD, Gateway
+from tests.gateway.harness import PASSWORD, Gateway
 
 HTML = {"Accept": "text/html,application/xhtml+xml", "Accept-Language": "en"}
 

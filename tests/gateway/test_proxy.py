@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from qisai.db.accounts import Role
 from qisai.web import assertion
-from tests.gateway.conftest import Gateway
+from tests.gateway.harness import Gateway
 from tests.servers import comes_true
 
 EVENT = "/api/v1/events/7"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
@@ -10,10 +11,11 @@ from werkzeug.wrappers import Response
 
 from qisai.client import BoardView, Client, DrawView, Job, RoundView
 from qisai.errors import NotFound, QisaiError
+from qisai.web.problem_texts import localised
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
 from services.gateway.pages.draft import Pair, pairs_of
-from services.gateway.pages.site import client, telling
+from services.gateway.pages.site import client, for_those_who, telling
 
 pages = Blueprint("chief", __name__)
 
@@ -26,6 +28,7 @@ def draw(event_id: int, round_no: int) -> str:
     """The round as it stands, and the next step."""
     asking = client()
     event = asking.events.get(event_id)
+    for_those_who(Right.PAIR, event)
     rounds = asking.rounds.list(event_id)
     draws = asking.rounds.draws(event_id, round_no)
     shown = next((found for found in draws if found.state == "draft"), None)
@@ -41,6 +44,7 @@ def draw(event_id: int, round_no: int) -> str:
         job=_job(asking, request.args.get("job", type=int)),
         draft=shown,
         pairs=_pairs(asking, event_id, shown),
+        broken=_broken,
         job_states={state: str(word) for state, word in wording.JOB_STATES.items()},
     )
 
@@ -122,3 +126,10 @@ def _pairs(asking: Client, event_id: int, shown: DrawView | None) -> list[Pair]:
     except QisaiError:  # the pairs can be read without the rounds before them
         tournament = None
     return pairs_of(shown, tournament)
+
+
+def _broken(violation: Mapping[str, Any]) -> str:
+    """A broken rule in the page's language."""
+    return localised(
+        str(violation["breach"]), str(violation["detail"]), context=violation, languages=request.accept_languages
+    )[1]

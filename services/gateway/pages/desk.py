@@ -13,7 +13,7 @@ from qisai.client import BulkChange, Entrant, ImportReport
 from qisai.errors import NotFound, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
-from services.gateway.pages.site import client, lines_of, telling
+from services.gateway.pages.site import client, for_those_who, lines_of, telling
 
 pages = Blueprint("desk", __name__)
 
@@ -61,7 +61,9 @@ def import_roster(event_id: int) -> str | Response | tuple[str, int]:
     report: ImportReport | None = None
     faults: list[str] = []
     try:
-        report = client().entrants.import_roster(event_id, content, dry_run=dry_run)
+        report = client().entrants.import_roster(
+            event_id, content, dry_run=dry_run, plan=request.form.get("plan") or None if not dry_run else None
+        )
     except Unauthenticated:
         raise
     except QisaiError as error:
@@ -130,10 +132,12 @@ def _page(
     faults: Any = (),
 ) -> str:
     asking = client()
+    event = asking.events.get(event_id)
+    for_those_who(Right.MANAGE_ENTRANTS, event)
     entrants = asking.entrants.list(event_id, q=request.args.get("q") or None, state=request.args.get("state") or None)
     return render_template(
         "desk.html",
-        event=asking.events.get(event_id),
+        event=event,
         rounds=asking.rounds.list(event_id),
         entrants=entrants,
         lots=asking.entrants.lots(event_id),

@@ -10,10 +10,9 @@ from werkzeug.wrappers import Response
 
 from qisai.client import QueueView
 from qisai.client.operations import ServiceHealth
-from qisai.db.accounts import Role
 from qisai.web.rights import Right, requires
 from services.gateway.health import all_services
-from services.gateway.pages.site import client, telling, viewer
+from services.gateway.pages.site import client, for_those_who, telling
 from services.gateway.parts import parts
 
 pages = Blueprint("operations_pages", __name__)
@@ -36,10 +35,10 @@ class Bar:
 @requires(Right.PUBLIC)
 def queue() -> str:
     """What waits, what runs, what went wrong."""
+    for_those_who(Right.OPERATE)
     asking = client().operations
     found = asking.queue()
-    may_see_services = viewer().roles & {Role.OPS, Role.ASSOCIATION_ADMIN}
-    services = [ServiceHealth.from_json(health.json()) for health in all_services(parts())] if may_see_services else []
+    services = [ServiceHealth.from_json(health.json()) for health in all_services(parts())]
     return render_template(
         "queue.html",
         queue=found,

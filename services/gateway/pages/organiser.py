@@ -12,7 +12,7 @@ from qisai.client import Event
 from qisai.errors import NotFound, QisaiError, Unauthenticated
 from qisai.kernel.profiles import TIE_BREAK_PRESETS
 from qisai.web.rights import Right, requires
-from services.gateway.pages.site import client, lines_of, telling
+from services.gateway.pages.site import client, for_those_who, lines_of, telling, viewer
 
 pages = Blueprint("organiser", __name__)
 
@@ -48,7 +48,9 @@ def create() -> str | Response | tuple[str, int]:
 def set_up(event_id: int) -> str:
     """What the event is, with the next step."""
     asking = client()
-    return render_template("set_up.html", event=asking.events.get(event_id), rounds=asking.rounds.list(event_id))
+    event = asking.events.get(event_id)
+    for_those_who(Right.CONTROL_ROUND if viewer().may(Right.CONTROL_ROUND, event) else Right.MANAGE_EVENT, event)
+    return render_template("set_up.html", event=event, rounds=asking.rounds.list(event_id))
 
 
 @pages.post("/events/<int:event_id>/set-up/<action>")
@@ -64,6 +66,7 @@ def act(event_id: int, action: str) -> Response:
 
 
 def _form(typed: dict[str, str], *, faults: Any = ()) -> str:
+    for_those_who(Right.CREATE_EVENT)
     return render_template(
         "new_event.html",
         profiles=client().events.profiles(),

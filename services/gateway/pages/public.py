@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response
 from qisai.client import Event, RoundView
 from qisai.errors import NotFound
 from qisai.web.rights import Right, requires
+from services.gateway.pages import wording
 from services.gateway.pages.site import client, viewer
 
 pages = Blueprint("public", __name__)
@@ -22,9 +23,11 @@ _ORDER = ("running", "open", "closed", "finished", "draft", "archived")
 @requires(Right.PUBLIC)
 def events() -> str:
     """All events the viewer may know of, running ones first."""
-    found = client().events.list(q=request.args.get("q") or None)
+    asking = client()
+    found = asking.events.list(q=request.args.get("q") or None)
+    games = {profile.code: wording.named(profile.names, profile.code) for profile in asking.events.profiles()}
     groups = [(state, [event for event in found if event.state == state]) for state in _ORDER]
-    return render_template("events.html", groups=[(state, group) for state, group in groups if group])
+    return render_template("events.html", groups=[(state, group) for state, group in groups if group], games=games)
 
 
 @pages.get("/events/<int:event_id>")

@@ -13,7 +13,7 @@ from qisai.errors import QisaiError, Stale, Unauthenticated
 from qisai.kernel.model import Result
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
-from services.gateway.pages.site import client, lines_of
+from services.gateway.pages.site import client, for_those_who, lines_of
 
 pages = Blueprint("referee", __name__)
 
@@ -51,6 +51,7 @@ def send(event_id: int, round_no: int) -> str | Response | tuple[str, int]:
 def _page(event_id: int, round_no: int, *, conflict: dict[str, Any] | None = None) -> str:
     asking = client()
     event = asking.events.get(event_id)
+    for_those_who(Right.ENTER_RESULT, event)
     boards = asking.rounds.boards(event_id, round_no)
     if conflict is not None:
         conflict["board"] = next((board for board in boards.items if board.id == conflict["board"]), None)

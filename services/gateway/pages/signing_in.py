@@ -36,7 +36,7 @@ def send() -> str | Response | tuple[str, int]:
         done = sessions.sign_in(
             parts(),
             login=login,
-            password=request.form.get("password", "")[:1000],
+            password=request.form.get("password", "")[:1000].encode(errors="replace").decode(),
             address=request.remote_addr or "",
             device=credential().device,
         )

@@ -23,7 +23,7 @@ from werkzeug.exceptions import NotFound as PageNotFound
 
 from qisai.client import Client, Event
 from qisai.db.accounts import Role
-from qisai.errors import Conflict, Invalid, QisaiError, Unauthenticated
+from qisai.errors import Conflict, Forbidden, Invalid, QisaiError, Unauthenticated
 from qisai.web.rights import ROLES, Right, requires
 from services.gateway import guard
 from services.gateway.credentials import CSRF_FIELD, DEVICE_COOKIE, PUBLIC
@@ -62,6 +62,18 @@ def viewer() -> Viewer:
         g.viewer = _viewer()
     found: Viewer = g.viewer
     return found
+
+
+def for_those_who(right: Right, event: Event | None = None) -> None:
+    """Keeps a page from being shown to those it is of no use to. Raises `Unauthenticated`, `Forbidden`.
+
+    What may be read and done is decided by the services in any case.
+    """
+    if viewer().may(right, event):
+        return
+    if not viewer().is_signed_in:
+        raise Unauthenticated("sign-in-needed", "Sign in to see this page.")
+    raise Forbidden("no-right", "This page is for those who work at the event.", right=right.value)
 
 
 def client() -> Client:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as __
+from flask_babel import ngettext
 
-from qisai.client import BoardView, Event
+from qisai.client import BoardView, Event, RoundView
 from qisai.kernel.model import Result
 from qisai.kernel.profiles import Unit
 from qisai.kernel.tie_breaks import TIE_BREAKS
@@ -150,9 +151,44 @@ def shows_sides(event: Event) -> bool:
     return copy is not None and copy.unit == Unit.INDIVIDUAL and copy.first_move
 
 
+def round_to_draw(event: Event, rounds: Sequence[RoundView]) -> int:
+    """The round that the chief referee's page is about now: the last one until it is closed, then the one after it."""
+    if not rounds:
+        return 1
+    last = rounds[-1]
+    planned = event.regulations.get("rounds")
+    goes_on = last.state == "closed" and (planned is None or last.number < planned)
+    return last.number + 1 if goes_on else last.number
+
+
 def game(event: Event) -> str:
     """The game's name."""
     return named(event.profile_copy.names, event.profile) if event.profile_copy else event.profile
+
+
+def entrant_word(event: Event) -> str:
+    """What is entered in a column of names where the event shows no sides."""
+    is_team = event.profile_copy is not None and event.profile_copy.unit != Unit.INDIVIDUAL
+    return str(_("Team") if is_team else _("Name"))
+
+
+def costs(given: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The criteria of a draw in the order in which they decide; JSON from a database has lost it."""
+    return [(name, given[name]) for name in COSTS if name in given]
+
+
+def in_short(given: Mapping[str, int]) -> str:
+    """What a draw costs, as a referee asks for it."""
+    parts: list[str] = [
+        _("largest gap: %(points)s", points=points(given.get("max_gap", 0) / 2)),
+        ngettext("%(num)d pair across score groups", "%(num)d pairs across score groups", given.get("cross_pairs", 0)),
+    ]
+    if "side_clashes" in given:
+        parts.append(ngettext("%(num)d clash over the side", "%(num)d clashes over the side", given["side_clashes"]))
+    if given.get("side_breaches"):
+        count = given["side_breaches"]
+        parts.append(ngettext("%(num)d pair outside the side limits", "%(num)d pairs outside the side limits", count))
+    return " · ".join(parts)
 
 
 def board_word(event: Event) -> str:
@@ -179,7 +215,7 @@ def result(event: Event, value: Result | None, board: BoardView | None = None) -
     words: dict[Result, str] = {
         Result.FIRST_WIN: _("%(who)s wins", who=first),
         Result.SECOND_WIN: _("%(who)s wins", who=second),
-        Result.DRAW: _("draw"),
+        Result.DRAW: _("draw") if sides else _("level"),
         Result.FIRST_FORFEIT: _("%(who)s forfeits", who=first),
         Result.SECOND_FORFEIT: _("%(who)s forfeits", who=second),
         Result.DOUBLE_FORFEIT: _("both forfeit"),

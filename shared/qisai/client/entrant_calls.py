@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qisai.client.calls import Calls
+from qisai.client.calls import Calls, text_query
 from qisai.client.events import BulkChange, Entrant, ImportReport, Lots
 from qisai.client.reading import all_items
 from qisai.client.transport import Request
@@ -50,14 +51,17 @@ class EntrantCalls(Calls):
         body: dict[str, Any] = {"to": to, "from": list(states)} | ({} if reason is None else {"reason": reason})
         return BulkChange.from_json(self._create(f"{_entrants_path(event_id)}/bulk-transitions", body))
 
-    def import_roster(self, event_id: int, content: bytes, *, dry_run: bool) -> ImportReport:
+    def import_roster(
+        self, event_id: int, content: bytes, *, dry_run: bool, plan: str | None = None, key: str | None = None
+    ) -> ImportReport:
         """Imports a roster (CSV in UTF-8 or GB18030). Raises `Invalid`, keeping nothing, with each faulty row."""
         request = Request(
             method="POST",
             path=f"{_entrants_path(event_id)}/import",
-            query={"dry_run": str(dry_run).lower()},
+            query=text_query({"dry_run": dry_run, "plan": plan}),
             body=content,
             content_type="text/csv",
+            headers={} if dry_run else {"Idempotency-Key": key or uuid.uuid4().hex},
         )
         return ImportReport.from_json(self._transport.send(request).json())
 

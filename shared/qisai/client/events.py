@@ -161,6 +161,8 @@ class ImportReport:
     encoding: str
     delimiter: str
     applied: bool
+    plan: str | None = None
+    """What the dry run looked at: the import that follows is refused where it would now do something else."""
 
     @classmethod
     def from_json(cls, body: Json) -> ImportReport:
@@ -171,6 +173,7 @@ class ImportReport:
             encoding=body.get("encoding", ""),
             delimiter=body.get("delimiter", ""),
             applied=body["applied"],
+            plan=body.get("plan"),
         )
 
 

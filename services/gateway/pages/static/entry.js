@@ -40,7 +40,11 @@ function keep() {
 const words = (row, result) => (result ? JSON.parse(row.dataset.words)[result] : texts.none);
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 const time = (moment) =>
-  new Date(moment).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+  new Date(moment).toLocaleTimeString(document.documentElement.lang, {
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: table.dataset.zone,
+  });
 
 function show(row) {
   const item = unsent.find((one) => one.board === Number(row.dataset.id));
