@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -246,26 +246,30 @@ def _gunicorn(
 
 def _worker(installation: Installation, *, name: str, queues: str) -> Process:
     quiet = "ignore:You're running the worker with superuser privileges"  # its messages are JSON: nothing is unpickled
-    words = ("-W", quiet, "-m", "celery", "-q", "-A", "services.pairing.app", "worker")
-    options = (
-        "-Q",
-        queues,
-        "--concurrency",
-        "1",
-        "--hostname",
-        f"{name}@%h",
-        "--loglevel",
-        "WARNING",
-        "--without-gossip",
-        "--without-mingle",
+    words = ["-W", quiet, "-m", "celery", "-q", "-A", "services.pairing.app", "worker", "-Q", queues]
+    words += ["--concurrency", "1", "--hostname", f"{name}@%h", "--loglevel", "WARNING"]
+    words += ["--without-gossip", "--without-mingle"]
+    return _python(
+        installation,
+        name=name,
+        words=words,
+        extra=_login(installation, "pairing"),
+        stage=WORK_STAGE,
+        # Celery says goodbye on a pipe that nobody reads then, fails, and may live on. The lease makes a kill harmless.
+        orphan_signal=signal.SIGKILL,
     )
-    login = _login(installation, "pairing")
-    return _python(installation, name=name, words=(*words, *options), extra=login, stage=WORK_STAGE)
 
 
 def _python(
-    installation: Installation, *, name: str, words: tuple[str, ...], extra: Mapping[str, str], stage: int
+    installation: Installation,
+    *,
+    name: str,
+    words: Sequence[str],
+    extra: Mapping[str, str],
+    stage: int,
+    orphan_signal: signal.Signals = signal.SIGTERM,
 ) -> Process:
+    """A process of ours; `orphan_signal` is sent to it when the supervisor dies without stopping it."""
     command = [sys.executable, "-P", *words]  # -P: nothing in the data folder can take the place of a module
     common: dict[str, str] = {}
     for variable in settings.VARIABLES.keys() - _HANDED_OUT_ONE_BY_ONE:
@@ -281,7 +285,7 @@ def _python(
     }
     return Process(
         name=name,
-        command=tuple(myself().command(command, parent=os.getpid(), signal=signal.SIGTERM)),
+        command=tuple(myself().command(command, parent=os.getpid(), signal=orphan_signal)),
         environment=environment,
         folder=installation.var,
         stage=stage,

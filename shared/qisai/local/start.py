@@ -36,7 +36,7 @@ class _Run:
     output: Output
     supervisor: Supervisor
     notice: list[str] = field(default_factory=list)
-    """What `migrate` has to tell people, as the first administrator's password; shown with the address, once."""
+    """What people must not miss among the logs: the first administrator's password. Shown with the address, once."""
 
     def start_servers(self) -> None:
         """Starts the embedded servers one after the other and waits for each."""
@@ -58,13 +58,13 @@ class _Run:
             return
 
         def show(line: str) -> None:
-            self.notice.append(line)
+            if line.startswith("first administrator"):
+                self.notice.append(line)
+            else:
+                self.output.line("migrate", line)
 
         code = self.supervisor.run_once(processes.migration(self.installation), show=show)
         if code:
-            for line in self.notice:
-                self.output.line("migrate", line)
-            self.notice.clear()
             raise Unavailable("migration-failed", "the database could not be migrated; the reason stands above")
 
     def start_platform(self) -> None:
@@ -78,7 +78,7 @@ class _Run:
         self._wait({**checks, "workers": lambda: self._workers_since(since) >= self.installation.workers})
 
     def announce(self) -> None:
-        """Prints the address, and once what `migrate` had to tell."""
+        """Prints the address, and what people must not miss."""
         lines = [f"qisai is ready: {self.installation.address}/", *self.notice, "Stop it with Ctrl-C."]
         self.notice.clear()
         self.output.plain("\n" + "\n".join(f"  {line}" for line in lines) + "\n")
