@@ -74,7 +74,8 @@ def _started(part: Part, edges: Sequence[Edge]) -> Matcher:
     factor = part.lot_factor
     a, b = (np.array(side, dtype=np.int64) for side in zip(*[edge[:2] for edge in edges], strict=True))
     packed = np.array([cost // factor for _, _, cost in edges], dtype=object if part.wide else np.int64)
-    matcher.start([price * factor for price in prices_from(pairs, a, b, packed)], pairs)
+    lots = np.array([cost % factor for _, _, cost in edges], dtype=np.int64)
+    matcher.start(prices_from(pairs, a, b, packed=packed, lots=lots, lot_factor=factor), pairs)
     return matcher
 
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from qisai.kernel.pairing.lots import Ints
 from qisai.kernel.pairing.optimal.result import Pair
 
-ROUNDS: Final = 60
-"""Rounds of price propagation; where odd cycles keep prices falling, more would not help."""
+LEAST_ROUNDS: Final = 40
+"""Rounds of price propagation, and one more for every four vertices: prices travel along paths. Where odd cycles keep
+them falling, more would not help."""
 LIBRARY_BITS: Final = 120
 """The library computes in 128 bits with sign, and doubles weights."""
 
@@ -34,11 +35,24 @@ def library_matching(size: int, edges: Sequence[tuple[int, int, int]]) -> list[P
     return sorted((min(u, v), max(u, v)) for u, v in matching) if 2 * len(matching) == size else None
 
 
-def prices_from(pairs: Sequence[Pair], a: Ints, b: Ints, cost: NDArray[Any]) -> list[int]:
+def prices_from(
+    pairs: Sequence[Pair], a: Ints, b: Ints, *, packed: NDArray[Any], lots: Ints, lot_factor: int
+) -> list[int]:
     """Prices (doubled, as the matcher keeps them) under which `pairs` are tight and few edges too cheap.
 
-    `a`, `b`, `cost` are the edges, the pairs among them. Each vertex u is told, along matched edges and others in turn,
-    how high its price may be; the mean of that and of what its partner leaves is the price.
+    `a`, `b` are the edges, the pairs among them, with their packed costs and lots. Prices for the packed costs come
+    first; among the edges that these leave tight, lots have prices of their own.
+    """
+    price = _propagated(pairs, a, b, packed)
+    tight = 2 * packed - price[a] - price[b] <= 0
+    lot_price = _propagated(pairs, a[tight], b[tight], lots[tight])
+    return [coarse * lot_factor + fine for coarse, fine in zip(price.tolist(), lot_price.tolist(), strict=True)]
+
+
+def _propagated(pairs: Sequence[Pair], a: Ints, b: Ints, cost: NDArray[Any]) -> NDArray[Any]:
+    """Each vertex is told, along matched edges and others in turn, how high its price may be.
+
+    The mean of that and of what its partner leaves it is the price.
     """
     size = 2 * len(pairs)
     mate = np.empty(size, dtype=np.int64)
@@ -52,11 +66,13 @@ def prices_from(pairs: Sequence[Pair], a: Ints, b: Ints, cost: NDArray[Any]) -> 
     matched = np.empty(size, dtype=cost.dtype)
     own = mate[source] == target
     matched[source[own]] = doubled[own]
-    price = matched // 2
-    for _ in range(ROUNDS):
+    # All even, so that the mean below is whole and the two of a pair together pay its cost.
+    price = matched // 4 * 2
+    for _ in range(LEAST_ROUNDS + size // 4):
         left = (matched - price[mate])[target]
         lower = np.minimum.reduceat(doubled - left, first)
         if np.array_equal(lower, price):
             break
         price = lower
-    return [int(value) for value in (price + matched - price[mate]) // 2]
+    prices: NDArray[Any] = (price + matched - price[mate]) // 2
+    return prices
