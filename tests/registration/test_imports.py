@@ -167,11 +167,11 @@ def test_a_sheet_above_the_limit_is_413(fair: Fair) -> None:
     problem(send(fair, "姓名\n".encode() + b"a" * (5 << 20)), 413, "roster-too-large")
 
 
-def test_twenty_thousand_rows_go_in_at_once(service: Service) -> None:
+def test_five_thousand_rows_without_numbers_go_in_at_once_and_are_found_again(service: Service) -> None:
     fair = make_fair(service)
-    sheet = "编号,姓名\n" + "".join(f"{number},棋手{number}\n" for number in range(20_000))
-    assert ok(send(fair, sheet))["counts"]["new"] == 20_000
-    assert ok(send(fair, sheet, dry_run=True))["counts"]["same"] == 20_000
+    sheet = "姓名\n" + "".join(f"棋手{number}\n" for number in range(5_000))
+    assert ok(send(fair, sheet))["counts"]["new"] == 5_000
+    assert ok(send(fair, sheet, dry_run=True))["counts"]["same"] == 5_000
 
 
 PIECES = [

@@ -95,19 +95,19 @@ class _Matcher:
 
     def __init__(self, present: Sequence[Any], roster: Roster) -> None:
         self._headings = roster.headings
+        self._has_club = Column.CLUB in roster.headings
         self._by_external_id = {row.external_id: row for row in present if row.external_id}
-        self._by_name: dict[tuple[str, str | None], list[Any]] = defaultdict(list)
+        self._by_name: dict[tuple[str, str], list[Any]] = defaultdict(list)
         self._names: dict[str, list[int]] = defaultdict(list)
         claimed = {row.external_id for row in roster.rows if row.external_id}
         for row in present:
             if row.external_id in claimed:
                 continue  # belongs to the row with its number, whatever that row is called
-            self._by_name[row.name, row.club].append(row)
+            self._by_name[self._key(row.name, row.club)].append(row)
             if row.state not in GONE:
                 self._names[row.name].append(row.id)
         self._numbers_seen: dict[str, int] = {}
         self._rows_of_name: dict[str, int] = {}
-        self._has_club = Column.CLUB in roster.headings
 
     def plan(self, event: EventRow, row: RosterRow) -> PlannedRow:
         """What becomes of one row; rows are given in their order."""
@@ -150,15 +150,14 @@ class _Matcher:
     def _match(self, row: RosterRow) -> Any:
         if row.external_id and row.external_id in self._by_external_id:
             return self._by_external_id[row.external_id]
-        if not self._has_club:
-            same = [one for (name, _club), rows in self._by_name.items() if name == row.name for one in rows]
-            chosen = same[0] if same else None
-        else:
-            chosen = next(iter(self._by_name.get((row.name, row.club), ())), None)
-        if chosen is None or (row.external_id and chosen.external_id):
-            return None  # another number: another person
-        self._by_name[chosen.name, chosen.club].remove(chosen)
-        return chosen
+        same = self._by_name.get(self._key(row.name, row.club))
+        if not same or (row.external_id and same[0].external_id):
+            return None  # nobody; or another number, which is another person
+        return same.pop(0)
+
+    def _key(self, name: str, club: str | None) -> tuple[str, str]:
+        """By what a row without a number is matched: in a sheet without clubs by the name alone."""
+        return (name, (club or "") if self._has_club else "")
 
     def _values(self, row: RosterRow) -> dict[str, Any]:
         """What the sheet says; a column that it does not have says nothing."""

@@ -1,0 +1,121 @@
+"""Many entrants at once: in one transaction, with a number of statements that does not grow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from qisai.db.entrants import EntrantState as S
+from tests import fields
+from tests.registration.conftest import Fair, Service, make_fair, ok
+
+
+def with_field(service: Service, count: int, state: S) -> Fair:
+    fair = make_fair(service)
+    with service.owner() as session:
+        for _ in range(count):
+            fields.add_entrant(session, fair.event_id, number=None, state=state)
+    return fair
+
+
+@contextmanager
+def counted(service: Service) -> Iterator[list[str]]:
+    """Statements that the service sends meanwhile."""
+    engine = service.app.extensions["qisai.database"].engine
+    sent: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        sent.append(statement)
+
+    sa.event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        sa.event.remove(engine, "before_cursor_execute", note)
+
+
+def test_five_hundred_are_approved_checked_in_and_seated_in_as_many_statements_as_five(service: Service) -> None:
+    statements: dict[int, list[int]] = {}
+    for count in (5, 500):
+        fair = with_field(service, count, S.REGISTERED)
+        statements[count] = []
+        for caller, path, body in (
+            (fair.organiser, f"{fair.entrants_path}/bulk-transitions", {"to": "approved", "from": ["registered"]}),
+            (fair.desk, f"{fair.path}/check-in", {"all": True}),
+            (fair.desk, f"{fair.entrants_path}/seat", {"all": True}),
+            (fair.organiser, f"{fair.path}/lots", {"mode": "machine"}),
+        ):
+            began = time.monotonic()
+            with counted(service) as sent:
+                answer = ok(caller.post(path, body))
+            took = time.monotonic() - began
+            statements[count].append(len(sent))
+            assert len(answer.get("changed", answer.get("numbers"))) == count
+            print(f"{path}: {count} entrants in {took:.3f} s, {len(sent)} statements")
+        assert fair.event()["counts"]["seated"] == count
+    assert statements[500] == statements[5]
+
+
+def test_a_late_field_is_numbered_in_one_go(service: Service) -> None:
+    fair = with_field(service, 5, S.CHECKED_IN)
+    fair.publish_rounds(1)
+    ok(fair.desk.post(f"{fair.entrants_path}/seat", {"all": True}))
+    listed = ok(fair.desk.get(fair.entrants_path))["items"]
+    assert [(one["number"], one["entered_round"]) for one in listed] == [(n, 2) for n in range(1, 6)]
+
+
+def test_who_may_not_is_named_and_the_others_go(fair: Fair) -> None:
+    one, two, three = (fair.add(name) for name in ("陈一", "林二", "王三"))
+    fair.move(one, "approved")
+    fair.move(two, "rejected")
+    everybody = [{"id": x["id"], "version": fair.entrant(x["id"])["version"]} for x in (one, two)]
+    wanted = [*everybody, {"id": three["id"], "version": 9}, {"id": 10**12, "version": 1}]
+    moved = ok(fair.desk.post(f"{fair.entrants_path}/bulk-transitions", {"to": "checked_in", "entrants": wanted}))
+    assert moved["changed"] == [{"id": one["id"], "version": 3, "state": "checked_in"}]
+    reasons = {row["id"]: row["slug"] for row in moved["refused"]}
+    assert reasons == {two["id"]: "no-such-step", three["id"]: "stale", 10**12: "entrant-not-found"}
+    assert all(row["reason"] for row in moved["refused"])
+
+
+def test_checking_in_twice_changes_nothing_the_second_time(fair: Fair) -> None:
+    one = fair.add("陈一")
+    fair.move(one, "approved")
+    first = ok(fair.desk.post(f"{fair.path}/check-in", {"entrants": [one["id"]]}))
+    assert len(first["changed"]) == 1
+    before = fair.numbers()
+    second = ok(fair.desk.post(f"{fair.path}/check-in", {"entrants": [one["id"]]}))
+    assert (second["changed"], second["refused"]) == ([], [])
+    assert ok(fair.desk.post(f"{fair.path}/check-in", {"all": True}))["changed"] == []
+    assert fair.numbers() == before
+
+
+def test_seating_all_leaves_those_alone_who_did_not_check_in(service: Service) -> None:
+    fair = make_fair(service)
+    one, two = fair.add("陈一"), fair.add("林二")
+    for entrant in (one, two):
+        fair.move(entrant, "approved")
+    fair.move(one, "checked_in")
+    ok(fair.desk.post(f"{fair.entrants_path}/seat", {"all": True}))
+    assert [fair.entrant(x["id"])["state"] for x in (one, two)] == ["seated", "approved"]
+    named = ok(fair.desk.post(f"{fair.entrants_path}/seat", {"entrants": [two["id"]]}))
+    assert [row["slug"] for row in named["refused"]] == ["check-in-first"]
+
+
+def test_without_check_in_the_approved_are_seated(service: Service) -> None:
+    fair = make_fair(service, needs_check_in=False, needs_approval=False)
+    fair.add("陈一")
+    assert len(ok(fair.desk.post(f"{fair.entrants_path}/seat", {"all": True}))["changed"]) == 1
+    response = fair.desk.post(f"{fair.path}/check-in", {"all": True})
+    assert response.status_code == 409
+
+
+def test_each_of_many_has_a_log_row_of_its_own(service: Service) -> None:
+    fair = with_field(service, 20, S.APPROVED)
+    ok(fair.desk.post(f"{fair.path}/check-in", {"all": True}))
+    query = "SELECT entrant_id, from_state, to_state, actor_name FROM transition WHERE event_id = :id"
+    rows = fair.service.rows(query, id=fair.event_id)
+    assert len({row.entrant_id for row in rows}) == 20
+    assert {(row.from_state, row.to_state, row.actor_name) for row in rows} == {(S.APPROVED, S.CHECKED_IN, "王登记")}
