@@ -11,7 +11,7 @@ from qisai.kernel.pairing.cost import cost_of
 from qisai.kernel.pairing.field import compile_field
 from qisai.kernel.pairing.legal_graph import legal_graph
 from qisai.kernel.pairing.maximum_matching import NOBODY, bits, complete_matching
-from qisai.kernel.pairing.search import search
+from qisai.kernel.pairing.search import ANY, LEVELS, search
 from qisai.kernel.tournament_file import parse_tournament
 from tests.kernel.random_tournaments import random_tournament
 from tests.kernel.short_events import event
@@ -60,6 +60,37 @@ def test_side_limits_give_way_first_and_this_is_said():
     assert strict.relaxed == ("sides",)
 
 
+def test_relaxing_follows_the_order_of_the_rules():
+    assert [(level.name, level.sides, level.cap) for level in LEVELS] == [
+        ("", True, 0),
+        ("sides", False, 0),
+        ("score:1", False, 1),
+        ("score:2", False, 2),
+        ("score:3", False, 3),
+        ("score:4", False, 4),
+        ("score:any", False, ANY),
+    ]
+
+
+# 1 2 7 8 were first twice, 3 4 5 6 second twice.
+FIRSTS_AND_SECONDS = ("1=5 2=6 7=3 8=4", "1=6 2=5 8=3 7=4")
+
+
+def test_side_limits_hold_where_they_can():
+    pairs, _, result = found(event(8, *FIRSTS_AND_SECONDS))
+    assert pairs == {(1, 3), (2, 4), (5, 7), (6, 8)}
+    assert result.relaxed == ()
+
+
+def test_the_search_is_strict_again_once_a_dead_end_is_passed():
+    # Above, 1 to 4 can only be paired in breach; below, 5 to 12 can keep the limits.
+    rounds = ("1=2 3=4 5=9 6=10 11=7 12=8", "1=4 3=2 5=10 6=9 12=7 11=8")
+    byes = "1F 2F 3F 4F 5Z 6Z 7Z 8Z 9Z 10Z 11Z 12Z"
+    pairs, _, result = found(event(12, byes, *rounds))
+    assert pairs == {(1, 3), (2, 4), (5, 7), (6, 8), (9, 11), (10, 12)}
+    assert result.relaxed == ("sides",)
+
+
 def test_cross_pairs_give_way_when_a_group_cannot_pair_inside():
     # 1 2 | 3 4 by score, and both have met: one group must give two away.
     pairs, _, result = found(event(4, "1=2 3=4", "1>3 2>4"))
@@ -71,6 +102,31 @@ def test_bye_goes_to_the_lowest_score_then_most_games_then_the_bottom_place():
     assert found(event(5, "1>2 3>4 5U"))[1] == 4
     assert found(event(5, "1>2 3]4 5A"))[1] == 2
     assert found(event(3))[1] == 3
+    assert found(event(3, "2>1 3A"))[1] == 1
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_byes_off_refuse_only_odd_fields(size):
+    field = compile_field(event(size, allow_bye=False))
+    if size % 2:
+        with pytest.raises(NoLegalDraw, match="gives no byes"):
+            search(field)
+    else:
+        assert is_legal(field, search(field))
+
+
+def test_a_round_robin_keeps_what_it_can_of_the_table():
+    whole = compile_field(event(6, system=System.ROUND_ROBIN))
+    assert not search(whole).exact_finish
+    # Round 2 of the table is 6–4 5–3 1–2, of which two were played by hand in round 1.
+    field = compile_field(event(6, "1=2 3=5 4H 6H", system=System.ROUND_ROBIN))
+    result = search(field)
+    assert result.exact_finish
+    assert is_legal(field, result)
+    assert (field.number.index(4), field.number.index(6)) in result.pairs
+    away = compile_field(event(6, "1=6 2=5 3=4", system=System.ROUND_ROBIN, absent=[3]))
+    assert away.number[search(away).bye] == 5
+    assert not search(away).exact_finish
 
 
 def test_bye_moves_where_the_likely_one_leaves_no_draw():
