@@ -36,7 +36,7 @@ bench: venv ## measure speed side by side with the baselines
 campaign: venv ## simulate 10,000 tournaments and check every draw
 	@$(PY) -m bench.campaign $(ARGS)
 
-demo: venv ## play a whole event over HTTP on the running system (ROSTER=file.csv ROUNDS=7)
+demo: venv ## play a whole event over HTTP, on the running system or one of its own (ROSTER=file.csv ROUNDS=7)
 	@$(PY) -m qisai.cli.main demo --roster "$(ROSTER)" --rounds $(ROUNDS) $(ARGS)
 
 secrets: venv ## make the keys and passwords that docker-compose.yml needs, in deploy/secrets
