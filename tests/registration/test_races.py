@@ -16,13 +16,14 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import Role
-from qisai.db.entrants import EntrantState
+from qisai.db.entrants import EntrantRow, EntrantState
 from qisai.db.session import Database
 from qisai.errors import Conflict
 from qisai.formats.roster_csv import read_roster
 from qisai.ledger.actor import Actor
 from services.registration.operations import entrants, imports
-from services.registration.operations.steps import Mover, Step
+from services.registration.operations.held import hold_event
+from services.registration.operations.steps import Mover, Step, entrants_where, take_step
 from tests import fields
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
 from tests.results.interleaving import InBackground
@@ -68,6 +69,18 @@ def test_two_desks_with_threads_are_one_winner_and_one_412(fair: Fair) -> None:
         with ThreadPoolExecutor(2) as pool:
             statuses = sorted(pool.map(move, ("approved", "cancelled")))
         assert statuses == [200, 412]
+
+
+def test_a_step_leaves_out_whoever_has_another_version_than_was_read(fair: Fair, other: Session) -> None:
+    """Guard: the compare-and-set of the step itself, whatever was looked at before."""
+    one, two = fair.add("陈一"), fair.add("林二")
+    rows = entrants_where(other, fair.event_id, EntrantRow.id.in_([one["id"], two["id"]]))
+    ok(fair.desk.patch(f"{fair.entrants_path}/{one['id']}", {"club": "乙队"}, version=1))
+    moved = take_step(other, MOVER, hold_event(other, fair.event_id), rows, Step(to=EntrantState.APPROVED))
+    other.commit()
+    assert moved.changed.keys() == {two["id"]}
+    assert [fair.entrant(x["id"])["state"] for x in (one, two)] == ["registered", "approved"]
+    assert len(ok(fair.desk.get(f"{fair.entrants_path}/{one['id']}/transitions"))["items"]) == 1
 
 
 def test_an_edit_that_saw_an_older_version_undoes_nothing(fair: Fair, other: Session) -> None:
