@@ -26,7 +26,8 @@ class Criterion:
     """One criterion: integers, lower is better, never below 0.
 
     `of_pair(view, i, j)` with i < j: i is the upper entrant, with the higher score or the earlier place.
-    `of_pairs(view, i, j)` is the same over int64 index arrays of one shape, i < j element by element.
+    `of_pairs(view, i, j)` is the same over int64 index arrays, i < j element by element. They have one shape, or, in
+    stage B, shapes that broadcast (rows against columns), which numpy's operators and indexing deal with by themselves.
     `of_bye(view, i)` is what the bye for i adds. `needs_settled`: reads who floats where, so belongs in stage B.
     """
 

@@ -68,7 +68,9 @@ def _propagated(pairs: Sequence[Pair], a: Ints, b: Ints, cost: NDArray[Any]) -> 
     matched[source[own]] = doubled[own]
     # All even, so that the mean below is whole and the two of a pair together pay its cost.
     price = matched // 4 * 2
-    for _ in range(LEAST_ROUNDS + size // 4):
+    # Each round can change a price by the dearest edge; 64 bits must hold it all.
+    most = (1 << 61) // max(1, int(doubled.max()))
+    for _ in range(min(LEAST_ROUNDS + size // 4, most)):
         left = (matched - price[mate])[target]
         lower = np.minimum.reduceat(doubled - left, first)
         if np.array_equal(lower, price):
