@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from qisai.db.jobs import JobRow, JobState
+from qisai.db.jobs import IS_ACTIVE_CANARY, JobRow, JobState
 from qisai.db.snapshot import Snapshot
 from qisai.kernel.tournament_file import parse_tournament
 from qisai.queue.names import QUEUE_SMALL
@@ -57,8 +57,8 @@ def ask(session: Session, *, every_seconds: int) -> int | None:
         "requested_by": "keeper",
         "request_id": "canary",
     }
-    active = sa.and_(JobRow.is_canary, JobRow.state.in_(ACTIVE))
-    statement = insert(JobRow).values(row).on_conflict_do_nothing(index_elements=["is_canary"], index_where=active)
+    statement = insert(JobRow).values(row)
+    statement = statement.on_conflict_do_nothing(index_elements=["is_canary"], index_where=IS_ACTIVE_CANARY)
     return session.execute(statement.returning(JobRow.id)).scalar_one_or_none()
 
 

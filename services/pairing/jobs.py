@@ -64,7 +64,8 @@ def _to_be_had() -> tuple[sa.ColumnElement[bool], ...]:
 
 def _known(algorithms: Sequence[str]) -> sa.ColumnElement[bool]:
     """The event's draws are of an algorithm that this worker has: an event keeps the one it began with."""
-    own = sa.select(EventRow.algorithm).where(EventRow.id == JobRow.event_id).scalar_subquery()
+    event = sa.orm.aliased(EventRow)
+    own = sa.select(event.algorithm).where(event.id == JobRow.event_id).scalar_subquery()
     return sa.func.coalesce(own, ALGORITHM).in_(algorithms)
 
 

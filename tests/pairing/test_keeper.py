@@ -11,14 +11,18 @@ import requests
 import sqlalchemy as sa
 
 from qisai.db.jobs import JobRow, JobState, WorkerRow
-from qisai.db.records import AlertRow
+from qisai.db.records import AlertRow, AuditRow, FeedEntryRow
+from qisai.db.rounds import DrawRow
 from qisai.db.session import Database as Connections
 from qisai.local.ports import free_port
 from qisai.queue.app import make_celery
-from services.pairing import jobs
+from services.pairing import canary, jobs
 from services.pairing.keeper import Keeper
-from services.pairing.keeper_http import serve
+from services.pairing.keeper_http import serve as serve_http
 from services.pairing.metrics import Metrics
+from services.pairing.operations import serve
+from services.pairing.solving import Solver
+from services.pairing.terms import Terms
 from services.pairing.watching import Limits
 from tests.fields import owner_of
 from tests.pairing.asking import event_with_job, job, rows
@@ -170,7 +174,7 @@ def test_health_and_metrics_are_served(database: Database, pairing: Connections,
     event_with_job(database)
     port = free_port()
     with at_work(keeper_of(pairing, valkey)) as keeper:
-        server = serve(keeper, Metrics(pairing, keeper, limits=keeper.limits), port=port)
+        server = serve_http(keeper, Metrics(pairing, keeper, limits=keeper.limits), port=port)
         try:
             address = f"http://127.0.0.1:{port}"
             assert comes_true(lambda: requests.get(f"{address}/readyz", timeout=5).status_code == 200)
@@ -180,3 +184,104 @@ def test_health_and_metrics_are_served(database: Database, pairing: Connections,
         finally:
             server.shutdown()
             server.server_close()
+
+
+def test_one_canary_is_asked_for_at_a_time_and_the_next_when_it_is_due(
+    database: Database, pairing: Connections
+) -> None:
+    """Twelve times, because the driver prepares a statement that it has sent several times."""
+    for _ in range(12):
+        with pairing.transaction() as session:
+            assert canary.ask(session, every_seconds=60) is not None
+        with pairing.transaction() as session:
+            assert canary.ask(session, every_seconds=60) is None, "not yet due"
+        with pairing.transaction() as session:
+            assert canary.ask(session, every_seconds=0) is None, "the first is under way"
+        sql(database, "UPDATE pairing_job SET state = 'succeeded', requested_at = now() - interval '2 minutes'")
+
+
+def test_a_canary_comes_back_as_a_draw_and_stays_out_of_every_event(
+    database: Database, pairing: Connections, solver: Solver, terms: Terms
+) -> None:
+    with pairing.transaction() as session:
+        job_id = canary.ask(session, every_seconds=60)
+    assert job_id is not None
+    assert serve(pairing, solver, nudged=job_id + 1, terms=terms) == 0, "it is taken by its own message only"
+    assert serve(pairing, solver, nudged=job_id, terms=terms) == 1
+    back = job(database, job_id)
+    assert (back.state, back.event_id, back.draw_id) == (JobState.SUCCEEDED, None, None)
+    assert back.outcome is not None
+    assert back.outcome["draw"]["optimal"] is True
+    assert rows(database, DrawRow) == rows(database, FeedEntryRow) == rows(database, AuditRow) == []
+
+
+def test_a_canary_that_does_not_come_back_raises_an_alert_until_one_does(
+    database: Database, pairing: Connections, valkey: str, solver: Solver, terms: Terms
+) -> None:
+    keeper = keeper_of(pairing, valkey, canary_seconds=60)
+    keeper.look()
+    assert "canary-late" not in open_alerts(database)
+    sql(database, "UPDATE pairing_job SET requested_at = now() - interval '61 seconds'")
+    keeper.look()
+    assert "canary-late" in open_alerts(database)
+    (waiting,) = rows(database, JobRow)
+    serve(pairing, solver, nudged=waiting.id, terms=terms)
+    keeper.look()
+    assert "canary-late" not in open_alerts(database)
+
+
+def test_a_canary_behind_a_queue_that_moves_is_not_late(database: Database, pairing: Connections, valkey: str) -> None:
+    keeper = keeper_of(pairing, valkey, canary_seconds=60)
+    keeper.look()
+    sql(database, "UPDATE pairing_job SET requested_at = now() - interval '61 seconds'")
+    event_with_job(database)
+    sql(database, "UPDATE pairing_job SET state = 'succeeded', finished_at = now() WHERE NOT is_canary")
+    keeper.look()
+    assert "canary-late" not in open_alerts(database)
+
+
+def test_a_canary_without_a_draw_is_an_alert(database: Database, pairing: Connections, valkey: str) -> None:
+    keeper = keeper_of(pairing, valkey, canary_seconds=60)
+    keeper.look()
+    sql(database, "UPDATE pairing_job SET state = 'failed', finished_at = now()")
+    keeper.look()
+    assert "canary-late" in open_alerts(database)
+
+
+def test_a_draw_for_an_algorithm_that_no_worker_has_raises_an_alert_of_its_event(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
+    event, job_id = event_with_job(database)
+    sql(database, "UPDATE event SET algorithm = 'qisai/0'")
+    worker = "INSERT INTO worker (name, host, pid, release, algorithms, queues) VALUES ('w', 'h', 1, '1', '{}', '[]')"
+    sql(database, worker.format('["qisai/1"]'))
+    keeper = keeper_of(pairing, valkey)
+    for _ in range(2):
+        keeper.look()
+    (alert,) = [alert for alert in rows(database, AlertRow) if alert.cleared_at is None]
+    assert (alert.kind, alert.event_id, alert.times) == ("worker-of-other-release", event.event_id, 1)
+    assert [entry.kind for entry in rows(database, FeedEntryRow)] == ["alert.raised"]
+    sql(database, """UPDATE worker SET algorithms = '["qisai/0", "qisai/1"]'""")
+    keeper.look()
+    assert open_alerts(database) == set()
+    assert [entry.kind for entry in rows(database, FeedEntryRow)] == ["alert.raised", "alert.cleared"]
+    assert job(database, job_id).state is JobState.QUEUED
+
+
+def test_what_is_past_its_time_is_pruned(database: Database, pairing: Connections, valkey: str) -> None:
+    _, old = event_with_job(database)
+    _, young = event_with_job(database)
+    _, running = event_with_job(database)
+    sql(database, f"UPDATE pairing_job SET state = 'failed', finished_at = now() - interval '91 days' WHERE id = {old}")
+    sql(
+        database,
+        f"UPDATE pairing_job SET state = 'failed', finished_at = now() - interval '89 days' WHERE id = {young}",
+    )
+    with pairing.transaction() as session:
+        canary.ask(session, every_seconds=60)
+    sql(
+        database,
+        "UPDATE pairing_job SET state = 'succeeded', finished_at = now() - interval '25 hours' WHERE is_canary",
+    )
+    keeper_of(pairing, valkey).look()
+    assert [row.id for row in rows(database, JobRow)] == [young, running]

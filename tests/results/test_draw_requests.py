@@ -47,6 +47,15 @@ def test_asking_again_is_asking_once(play: Play) -> None:
     assert play.chief.post(f"{play.round(1)}/draws").json["id"] != first.json["id"]
 
 
+def test_a_connection_may_ask_for_many_draws(play: Play) -> None:
+    """Pins the predicate without parameters: the driver prepares a statement it has sent five times, and PostgreSQL
+    then makes one plan for all parameters, in which it no longer knows the partial index by them."""
+    for _ in range(14):
+        asked = play.chief.post(f"{play.round(1)}/draws")
+        assert asked.status_code == 202
+        assert play.chief.delete(f"/api/v1/jobs/{asked.json['id']}").status_code < 300
+
+
 def test_an_idempotency_key_gives_the_first_answer_again(play: Play) -> None:
     key = {"Idempotency-Key": "draw-1"}
     first = play.chief.post(f"{play.round(1)}/draws", headers=key)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow, EntrantState
 from qisai.db.events import EventRow, EventState
-from qisai.db.jobs import JobRow, JobState
+from qisai.db.jobs import IS_ACTIVE, JobRow, JobState
 from qisai.db.session import compare_and_set
 from qisai.db.snapshot import read_tournament
 from qisai.errors import Blocker, Conflict, NotFound, Unavailable
@@ -165,9 +165,9 @@ def _insert(session: Session, values: dict[str, Any]) -> int | None:
     """The id of the new job, or None where the round has an active one: decided by the partial unique index."""
     statement = insert(JobRow).values(values)
     return session.execute(
-        statement.on_conflict_do_nothing(
-            index_elements=["event_id", "round_no"], index_where=JobRow.state.in_(ACTIVE)
-        ).returning(JobRow.id)
+        statement.on_conflict_do_nothing(index_elements=["event_id", "round_no"], index_where=IS_ACTIVE).returning(
+            JobRow.id
+        )
     ).scalar_one_or_none()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -24,6 +24,12 @@ class JobState(StrEnum):
     SUPERSEDED = "superseded"
 
 
+IS_ACTIVE: Final = sa.text("state in ('queued', 'running')")
+"""Predicate of the index of active jobs. Written out, also in `ON CONFLICT`: with parameters in their place PostgreSQL
+no longer knows the index once the driver has prepared the statement."""
+IS_ACTIVE_CANARY: Final = sa.text("is_canary and state in ('queued', 'running')")
+
+
 class JobRow(Base):
     """One asked-for draw. The row is the record; a message in Redis only says that it is worth a look.
 
@@ -38,7 +44,7 @@ class JobRow(Base):
             "event_id",
             "round_no",
             unique=True,
-            postgresql_where=sa.text("state in ('queued', 'running')"),
+            postgresql_where=IS_ACTIVE,
         ),
         sa.Index(
             "uq_pairing_job_event_id_running",
@@ -50,7 +56,7 @@ class JobRow(Base):
             "uq_pairing_job_is_canary_active",
             "is_canary",
             unique=True,
-            postgresql_where=sa.text("is_canary and state in ('queued', 'running')"),
+            postgresql_where=IS_ACTIVE_CANARY,
         ),
         sa.CheckConstraint("is_canary = (event_id is null)", name="canary"),
         sa.Index("ix_pairing_job_state_due_at", "state", "due_at"),
