@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from qisai.kernel.pairing.criteria import Combine
+from dataclasses import replace
+
+from qisai.kernel.pairing.criteria import SIDE_CLASHES, Combine
 from qisai.kernel.pairing.optimal.structure import classes_of, is_structured, tables
-from qisai.kernel.pairing.systems import ROUND_ROBIN, system_for
+from qisai.kernel.pairing.systems import ROUND_ROBIN, SCORE_GROUP, system_for
 from qisai.kernel.pairing.view import view_of
 from tests.kernel.random_fields import random_fields
 
@@ -42,5 +44,8 @@ def test_one_unit_of_a_criterion_outweighs_all_later_ones_together() -> None:
         assert later <= packed.largest
 
 
-def test_a_criterion_of_unknown_structure_is_recognised_as_such() -> None:
+def test_a_criterion_of_unknown_structure_is_recognised_even_under_a_known_name() -> None:
     assert not is_structured(ROUND_ROBIN.stage_a)
+    assert is_structured(SCORE_GROUP.stage_a)
+    impostor = replace(SIDE_CLASHES, of_pair=lambda _view, i, j: (i + j) % 2)
+    assert not is_structured((*SCORE_GROUP.stage_a, impostor))

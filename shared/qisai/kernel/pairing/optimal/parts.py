@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from qisai.kernel.pairing.criteria import Criterion
+from qisai.kernel.pairing.criteria import PAIR_LOTS, Criterion
 from qisai.kernel.pairing.lots import Ints
 from qisai.kernel.pairing.optimal.result import Pair
 from qisai.kernel.pairing.optimal.structure import BY_GROUPS, BYE_ONLY
@@ -160,7 +160,7 @@ def _part(view: View, system: PairingSystem, pairs: Sequence[Pair], barred: Pair
     own = part[barred[0]] == part[i[0]]
     group = view.arrays.group
     criteria = _criteria(system)
-    lots = criteria.pop() if criteria and criteria[-1].name == "pair_lots" else None
+    lots = criteria.pop() if criteria and criteria[-1] is PAIR_LOTS else None
     layers, top = _weighted(view, system, criteria, i, j)
     return Part(
         view=view,
@@ -179,7 +179,7 @@ def _part(view: View, system: PairingSystem, pairs: Sequence[Pair], barred: Pair
 def _criteria(system: PairingSystem) -> list[Criterion]:
     """Criteria that can differ between draws in which the same entrants float to the same groups."""
     settled = BY_GROUPS | BYE_ONLY
-    kept = [c for c in system.stage_a if c.name in system.kept and c.name not in settled]
+    kept = [c for c in system.stage_a if c.name in system.kept and c not in settled]
     return kept + list(system.stage_b)
 
 

@@ -23,21 +23,37 @@ from typing import Final
 
 import numpy as np
 
-from qisai.kernel.pairing.criteria import Combine, Criterion
+from qisai.kernel.pairing.criteria import (
+    BYE_SCORE,
+    BYE_UNPLAYED,
+    CROSS_PAIRS,
+    FLOAT_HISTORY,
+    FLOAT_LOTS,
+    FLOAT_PLACES,
+    GAP_SQUARES,
+    LEADERS_APART,
+    MAX_GAP,
+    REPEAT_FLOATS,
+    SIDE_BREACHES,
+    SIDE_CLASHES,
+    STRONG_CLASHES,
+    Combine,
+    Criterion,
+)
 from qisai.kernel.pairing.field import Field
 from qisai.kernel.pairing.optimal.result import Pair
 from qisai.kernel.pairing.view import View
 
-BYE_ONLY: Final = frozenset({"bye_score", "bye_unplayed"})
-BY_GROUPS: Final = frozenset({"leaders_apart", "max_gap", "gap_squares", "cross_pairs"})
-BY_SIDES: Final = frozenset({"side_breaches", "strong_clashes", "side_clashes"})
-BY_FLOATS: Final = frozenset({"float_history", "repeat_floats", "float_places", "float_lots"})
+BYE_ONLY: Final = frozenset({BYE_SCORE, BYE_UNPLAYED})
+BY_GROUPS: Final = frozenset({LEADERS_APART, MAX_GAP, GAP_SQUARES, CROSS_PAIRS})
+BY_SIDES: Final = frozenset({SIDE_BREACHES, STRONG_CLASHES, SIDE_CLASHES})
+BY_FLOATS: Final = frozenset({FLOAT_HISTORY, REPEAT_FLOATS, FLOAT_PLACES, FLOAT_LOTS})
 
 
 def is_structured(criteria: Sequence[Criterion]) -> bool:
-    """Whether every criterion is of a known kind, and only `max_gap` is a maximum."""
+    """Whether every criterion is of a known kind (one that only has the name of a known one is not)."""
     known = BYE_ONLY | BY_GROUPS | BY_SIDES | BY_FLOATS
-    return all(c.name in known and (c.combine is Combine.SUM or c.name == "max_gap") for c in criteria)
+    return all(criterion in known for criterion in criteria)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,12 +196,11 @@ class _Column:
 
 def _column(view: View, criterion: Criterion, crossings: Sequence[tuple[int, int]], classes: Classes) -> _Column:
     field = view.field
-    name = criterion.name
     return _Column(
-        name=name,
-        groups=_by_groups(view, criterion, crossings) if name in BY_GROUPS else {},
-        sides=_by_sides(view, criterion, classes) if name in BY_SIDES else [],
-        floats=_by_floats(view, criterion, crossings) if name in BY_FLOATS else {},
+        name=criterion.name,
+        groups=_by_groups(view, criterion, crossings) if criterion in BY_GROUPS else {},
+        sides=_by_sides(view, criterion, classes) if criterion in BY_SIDES else [],
+        floats=_by_floats(view, criterion, crossings) if criterion in BY_FLOATS else {},
         byes={index: criterion.of_bye(view, index) for index in range(field.size) if field.bye_eligible[index]},
     )
 
