@@ -57,9 +57,7 @@ def past_round(number, text):
 
 def played(tournament: Tournament, draw: Draw, results="") -> Tournament:
     """The tournament after the drawn round: every board a draw, but for those named in `results`."""
-    named = {
-        (int(a), int(b)): RESULTS[mark] for a, mark, b in (BOARD.fullmatch(t).groups() for t in results.split())
-    }
+    named = {(int(a), int(b)): RESULTS[mark] for a, mark, b in (BOARD.fullmatch(t).groups() for t in results.split())}
     boards = tuple(
         Board(
             board=board.board,

@@ -82,6 +82,17 @@ def test_side_limits_hold_where_they_can():
     assert result.relaxed == ()
 
 
+def test_agreeing_wishes_come_before_the_order():
+    pairs, _, _ = found(event(4, "1=2 3=4"))
+    assert pairs == {(1, 4), (2, 3)}
+
+
+def test_sides_do_not_influence_opponents_in_a_system_without_side_criteria():
+    pairs, _, result = found(event(8, *FIRSTS_AND_SECONDS, system=System.DRAW_NUMBER))
+    assert pairs == {(1, 2), (3, 4), (5, 6), (7, 8)}
+    assert result.relaxed == ()
+
+
 def test_the_search_is_strict_again_once_a_dead_end_is_passed():
     # Above, 1 to 4 can only be paired in breach; below, 5 to 12 can keep the limits.
     rounds = ("1=2 3=4 5=9 6=10 11=7 12=8", "1=4 3=2 5=10 6=9 12=7 11=8")

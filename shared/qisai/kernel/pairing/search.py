@@ -1,6 +1,7 @@
 """The search: a first valid draw in milliseconds (docs/rules.md section 4, "How it is found").
 
-Pair from the top, inside the score group and in its order; where an entrant has no partner left, reopen earlier pairs.
+Pair from the top, inside the score group and in its order, wishes for a side that agree first; where an entrant has no
+partner left, reopen earlier pairs.
 Limits on how many pairs may be reopened and on steps; when one is hit, something is relaxed and the search goes on:
 first the side limits, then how many cross pairs a group may give away. Never the rematch rule. What the limits do not
 reach is finished exactly, by a maximum matching that starts from the pairs made so far.
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from qisai.kernel.model import Limits
+from qisai.kernel.pairing.criteria import SIDE_BREACHES, SIDE_CLASHES
 from qisai.kernel.pairing.field import Field
+from qisai.kernel.pairing.history import FIRST, SECOND
 from qisai.kernel.pairing.legal_graph import legal_graph
 from qisai.kernel.pairing.maximum_matching import NOBODY, complete_matching
 from qisai.kernel.pairing.no_legal_draw import no_legal_draw
@@ -82,12 +85,13 @@ def search(
     `limits` bounds how many pairs one dead end may reopen (`max_depth`) and all steps together (`max_steps`).
     """
     limits = limits or field.regulations.limits
-    bye = likely_bye(view or view_of(field), system or system_for(field)) if field.odd else None
+    system = system or system_for(field)
+    bye = likely_bye(view or view_of(field), system) if field.odd else None
     if field.odd and (bye is None or not field.regulations.allow_bye):
         raise no_legal_draw(field)
     if field.table:
         return _by_table(field, bye)
-    descent = _Descent(field, limits, bye)
+    descent = _Descent(field, limits, bye=bye, system=system)
     if descent.run():
         pairs = descent.pairs()
     else:
@@ -150,7 +154,7 @@ class _Decision:
 class _Descent:
     """The iterative depth-first search. Sets of entrants are integers whose bits are indexes."""
 
-    def __init__(self, field: Field, limits: Limits, bye: int | None) -> None:
+    def __init__(self, field: Field, limits: Limits, *, bye: int | None, system: PairingSystem) -> None:
         self.steps = 0
         self.reopened = 0
         self.exhausted = False
@@ -165,8 +169,12 @@ class _Descent:
         self._group_mask = [
             ((1 << size) - 1) << start for start, size in zip(field.group_start, field.group_size, strict=True)
         ]
+        self._minds_limits = SIDE_BREACHES in system.criteria
         self._may_first = _mask(field.may_first)
         self._may_second = _mask(field.may_second)
+        self._wish: dict[int, int] = {}
+        if SIDE_CLASHES in system.criteria:
+            self._wish = {side: _mask([wish == side for wish in field.wish]) for side in (FIRST, SECOND)}
         self._stack: list[_Decision] = []
         self._level = 0
         self._used: set[int] = set()
@@ -225,7 +233,8 @@ class _Descent:
         mask = self._group_mask[group]
         if own := untried & mask:
             ideal = ideal_partner(self._field, entrant)
-            partner = _nearest(own, entrant if ideal is None else ideal)
+            agreeing = own & ~self._wish.get(self._field.wish[entrant], 0)
+            partner = _nearest(agreeing or own, entrant if ideal is None else ideal)
         elif untried and decision.tried.bit_count() < MOST_TRIED and self._may_give(group, rest & mask):
             partner = (untried & -untried).bit_length() - 1
             self._given[group] += 1
@@ -245,7 +254,9 @@ class _Descent:
         """Whom the entrant may meet at this level, free or not."""
         field = self._field
         legal = ~_bits_of(field.barred[entrant])
-        if not LEVELS[self._level].sides or (field.last_round and field.group[entrant] == 0):
+        if not self._minds_limits or not LEVELS[self._level].sides:
+            return legal
+        if field.last_round and field.group[entrant] == 0:
             return legal
         keeps = self._may_second if field.may_first[entrant] else 0
         return legal & (keeps | self._may_first if field.may_second[entrant] else keeps)
