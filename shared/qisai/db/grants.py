@@ -148,6 +148,13 @@ _RESULTS: Final = (
         delete=True,
         why="publishing seats entrants, unpublishing frees them",
     ),
+    Grant(
+        service="results",
+        table="adjustment",
+        insert=True,
+        update=("taken_back_at", "taken_back_by", "taken_back_reason", "version"),
+        why="records points given or taken; taken back, never changed",
+    ),
     Grant(service="results", table="result_log", insert=True, why="logs each change of a board; a log"),
     Grant(service="results", table="result_conflict", insert=True, why="logs each refused result; a log"),
     Grant(
@@ -173,6 +180,7 @@ _PAIRING: Final = (
         "round",
         "board",
         "seat",
+        "adjustment",
         why="reads the snapshot that a draw is computed from",
     ),
     Grant(

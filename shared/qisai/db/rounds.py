@@ -50,6 +50,7 @@ class RoundRow(Base):
         sa.UniqueConstraint("event_id", "number"),
         sa.UniqueConstraint("event_id", "id"),
         sa.CheckConstraint("number between 1 and 100", name="number"),
+        sa.CheckConstraint("clock_ends_at is null or clock_left_ms is null", name="clock"),
     )
 
     id: Mapped[Id]
@@ -61,6 +62,10 @@ class RoundRow(Base):
     published_by: Mapped[str | None]
     closed_at: Mapped[datetime | None]
     closed_by: Mapped[str | None]
+    clock_ends_at: Mapped[datetime | None]
+    """When the round's time is over, by the server's clock, while it runs; null while it stands or there is none."""
+    clock_left_ms: Mapped[int | None]
+    """Milliseconds left while the clock stands; null while it runs or there is none."""
     version: Mapped[Version]
 
 
@@ -152,6 +157,32 @@ class SeatRow(Base):
     entrant_id: Mapped[int] = mapped_column(sa.ForeignKey("entrant.id"), primary_key=True)
     board_id: Mapped[int | None]
     place: Mapped[SeatPlace] = mapped_column(choice(SeatPlace, "place"))
+
+
+class AdjustmentRow(Base):
+    """Points that the chief referee gave or took, from a round on. A decision is taken back, never deleted."""
+
+    __tablename__ = "adjustment"
+    __table_args__ = (
+        sa.CheckConstraint("half_points <> 0 and half_points between -200 and 200", name="half_points"),
+        sa.CheckConstraint("after_round between 1 and 100", name="after_round"),
+        sa.ForeignKeyConstraint(["event_id", "entrant_id"], ["entrant.event_id", "entrant.id"]),
+        sa.Index("ix_adjustment_event_id", "event_id"),
+    )
+
+    id: Mapped[Id]
+    event_id: Mapped[int] = mapped_column(sa.ForeignKey("event.id"))
+    entrant_id: Mapped[int]
+    half_points: Mapped[int] = mapped_column(sa.Integer)
+    after_round: Mapped[int] = mapped_column(sa.Integer)
+    reason: Mapped[str]
+    made_at: Mapped[Created]
+    made_by: Mapped[str]
+    account_id: Mapped[int | None]
+    taken_back_at: Mapped[datetime | None]
+    taken_back_by: Mapped[str | None]
+    taken_back_reason: Mapped[str | None]
+    version: Mapped[Version]
 
 
 class ResultLogRow(Base):

@@ -29,10 +29,11 @@ from qisai.db.entrants import (
 )
 from qisai.db.events import EventRow
 from qisai.db.records import FeedRow
-from qisai.db.rounds import BoardRow, RoundRow, RoundState, SeatRow
+from qisai.db.rounds import AdjustmentRow, BoardRow, RoundRow, RoundState, SeatRow
 from qisai.errors import Conflict, Invalid, NotFound
 from qisai.kernel.model import (
     ALGORITHM,
+    Adjustment,
     Board,
     Bye,
     ByeKind,
@@ -99,6 +100,7 @@ def read_tournament(
         rounds=_past_rounds(session, past, entrants, regulations),
         next=upcoming,
         algorithm=event.algorithm or ALGORITHM,
+        adjustments=_adjustments(session, event_id, {row.id: row.number for row in entrants}),
     )
     return Snapshot(
         tournament=tournament,
@@ -240,6 +242,23 @@ def _forbidden_pairs(session: Session, event_id: int, number_of: Mapping[int, in
             a, b = sorted((number_of[row.a_entrant_id], number_of[row.b_entrant_id]))
             pairs.append(ForbiddenPair(entrants=(a, b), from_round=row.from_round, to_round=row.to_round))
     return tuple(sorted(pairs, key=lambda pair: (pair.entrants, pair.from_round, pair.to_round or 0)))
+
+
+def _adjustments(session: Session, event_id: int, number_of: Mapping[int, int]) -> tuple[Adjustment, ...]:
+    a = AdjustmentRow
+    query = sa.select(a.entrant_id, a.half_points, a.after_round, a.reason)
+    rows = session.execute(query.where(a.event_id == event_id, a.taken_back_at.is_(None)).order_by(a.id))
+    adjustments = [
+        Adjustment(
+            entrant=number_of[row.entrant_id],
+            half_points=row.half_points,
+            after_round=row.after_round,
+            reason=row.reason,
+        )
+        for row in rows
+        if row.entrant_id in number_of
+    ]
+    return tuple(sorted(adjustments, key=lambda one: (one.after_round, one.entrant)))
 
 
 def _next_round(

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import AbsenceRow, EntrantRow, EntrantState, ForbiddenPairRow, MemberRow, RequestedByeRow
 from qisai.db.name_keys import sort_key
-from qisai.db.rounds import BoardRow, RoundRow, RoundState, SeatPlace, SeatRow
+from qisai.db.rounds import AdjustmentRow, BoardRow, RoundRow, RoundState, SeatPlace, SeatRow
 from qisai.db.session import now
 from qisai.kernel.model import Entrant, Result, Round, Tournament
 
@@ -43,7 +43,7 @@ class Written:
 def write_tournament(
     session: Session, tournament: Tournament, *, event_id: int, by: str, account_id: int | None = None
 ) -> Written:
-    """Writes entrants, members, forbidden pairs, rounds with boards and byes, and who will miss the next round.
+    """Writes entrants, members, forbidden pairs, rounds with boards and byes, adjustments, who misses the next round.
 
     The event and its feed exist already and have none of these. Rounds with all results are closed, others published;
     boards with a result have version 2. Number of statements constant; `by` and `account_id` say who wrote the results.
@@ -64,6 +64,22 @@ def write_tournament(
         ],
     )
     reported = _write_rounds(session, tournament.rounds, ids, event_id=event_id, by=by, account_id=account_id)
+    _insert(
+        session,
+        AdjustmentRow,
+        [
+            {
+                "event_id": event_id,
+                "entrant_id": ids[one.entrant],
+                "half_points": one.half_points,
+                "after_round": one.after_round,
+                "reason": one.reason,
+                "made_by": by,
+                "account_id": account_id,
+            }
+            for one in tournament.adjustments
+        ],
+    )
     upcoming = tournament.next
     if upcoming is not None:
         away = {"round_no": upcoming.round}

@@ -107,12 +107,12 @@ class JsonReader:
         self.fail(pointer, f"is {shown}, but must be one of {', '.join(kinds)}", "unknown-kind")
         return None
 
-    def half_points(self, value: Any, pointer: str, *, maximum: int) -> int:
-        """Points in steps of .5 from 0 up to `maximum` points, as half-points; 0 stands in."""
+    def half_points(self, value: Any, pointer: str, *, maximum: int, minimum: int = 0) -> int:
+        """Points in steps of .5 from `minimum` up to `maximum` points, as half-points; 0 stands in."""
         if type(value) not in (int, float):
             self.fail(pointer, f"must be a number of points, not {_kind(value)}", "type")
-        elif not 0 <= value <= maximum:  # also catches NaN and infinities
-            self.fail(pointer, f"is {value}, but must be from 0 to {maximum}", "range")
+        elif not minimum <= value <= maximum:  # also catches NaN and infinities
+            self.fail(pointer, f"is {value}, but must be from {minimum} to {maximum}", "range")
         elif value * 2 != int(value * 2):
             self.fail(pointer, f"is {value}, but points go in steps of .5", "points-step")
         else:

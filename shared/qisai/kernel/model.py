@@ -203,6 +203,19 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Adjustment:
+    """Points that the chief referee gave an entrant (below 0: took), in half-points, counted from `after_round` on.
+
+    They move the place in standings only: neither pairing nor any tie-break reads them (docs/rules.md section 9).
+    """
+
+    entrant: int
+    half_points: int
+    after_round: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NextRound:
     """Who will not be paired in the round to draw: absent, or with a requested bye (`half`, `full`, `zero`)."""
 
@@ -222,6 +235,7 @@ class Tournament:
     rounds: tuple[Round, ...] = ()
     next: NextRound | None = None
     algorithm: str = ALGORITHM
+    adjustments: tuple[Adjustment, ...] = ()
 
     @property
     def next_round(self) -> int:

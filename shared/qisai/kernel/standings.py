@@ -20,7 +20,10 @@ from qisai.kernel.tie_breaks.record import Record, compile_record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingsRow:
-    """One entrant's line. `points` in half-points; `values` per tie-break in its own scale, None where it has none."""
+    """One entrant's line. `points` in half-points, with the chief referee's adjustments.
+
+    `values` per tie-break in its own scale, None where it has none.
+    """
 
     rank: int
     """Shared by entrants equal on everything: 1, 2, 2, 4."""
@@ -84,7 +87,7 @@ def standings(
         raise Invalid("unknown-tie-break", f"There is no tie-break {unknown[0]}; known are {', '.join(tie_breaks)}.")
     record = compile_record(tournament, rounds=rounds)
     criteria = {code: tie_breaks[code] for code in codes}
-    groups = _split([range(len(record.numbers))], record.scores)
+    groups = _split([range(len(record.numbers))], record.totals)
     columns: dict[str, Sequence[int | None]] = {}
     tied: dict[str, Mapping[int, Sequence[int]]] = {}
     for code, criterion in criteria.items():
@@ -148,13 +151,13 @@ def _rows(
     record: Record, groups: Sequence[Sequence[int]], columns: Mapping[str, Sequence[int | None]]
 ) -> tuple[StandingsRow, ...]:
     rows: list[StandingsRow] = []
-    rank = 1
+    points, rank = record.totals, 1
     for group in groups:
         rows.extend(
             StandingsRow(
                 rank=rank,
                 number=record.numbers[entrant],
-                points=record.scores[entrant],
+                points=points[entrant],
                 values=MappingProxyType({code: column[entrant] for code, column in columns.items()}),
             )
             for entrant in sorted(group)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from qisai.kernel.json_reader import JsonReader
 from qisai.kernel.model import (
     ALGORITHM,
+    Adjustment,
     Board,
     Bye,
     ByeKind,
@@ -20,7 +21,13 @@ from qisai.kernel.model import (
     Tournament,
 )
 from qisai.kernel.profiles import PROFILES, Profile
-from qisai.kernel.regulations_file import MAX_ROUNDS, parse_regulations, read_regulations, regulations_to_json
+from qisai.kernel.regulations_file import (
+    MAX_ROUNDS,
+    parse_regulations,
+    points_number,
+    read_regulations,
+    regulations_to_json,
+)
 
 __all__ = ["FORMAT", "parse_regulations", "parse_tournament", "regulations_to_json", "tournament_to_json"]
 
@@ -35,15 +42,20 @@ MAX_SEED: Final = 4000
 """Ratings lie in 0 … 4000; others are refused at entry, not at pairing."""
 MAX_LOT: Final = 2**31 - 1
 MAX_FORBIDDEN_PAIRS: Final = 200_000
+MAX_ADJUSTMENTS: Final = 20_000
+MAX_ADJUSTMENT: Final = 100
+"""Points that one adjustment may give or take."""
+MAX_REASON: Final = 500
 
 _TOURNAMENT: Final = frozenset(
-    {"format", "algorithm", "regulations", "entrants", "forbidden_pairs", "lots", "rounds", "next"}
+    {"format", "algorithm", "regulations", "entrants", "forbidden_pairs", "lots", "rounds", "next", "adjustments"}
 )
 _ENTRANT: Final = frozenset(Entrant.__dataclass_fields__)
 _PAIR: Final = frozenset(ForbiddenPair.__dataclass_fields__)
 _ROUND: Final = frozenset(Round.__dataclass_fields__)
 _BOARD: Final = frozenset(Board.__dataclass_fields__)
 _BYE: Final = frozenset(Bye.__dataclass_fields__)
+_ADJUSTMENT: Final = frozenset({"entrant", "points", "after_round", "reason"})
 _NEXT: Final = frozenset(NextRound.__dataclass_fields__)
 _REQUESTED: Final = frozenset({ByeKind.HALF, ByeKind.FULL, ByeKind.ZERO})
 
@@ -78,6 +90,7 @@ def parse_tournament(obj: Any, *, profiles: Mapping[str, Profile] = PROFILES) ->
         rounds=rounds,
         next=_next(reader, given.get("next"), numbers, played=len(rounds), last=regulations.rounds),
         algorithm=algorithm,
+        adjustments=_adjustments(reader, given.get("adjustments", []), numbers),
     )
     reader.finish("invalid-tournament", "The tournament cannot be taken")
     return tournament
@@ -92,9 +105,12 @@ def read_algorithm(reader: JsonReader, given: Mapping[str, Any]) -> str:
 
 
 def tournament_to_json(tournament: Tournament) -> dict[str, Any]:
-    """The tournament as plain JSON values; `parse_tournament` gives an equal tournament back."""
+    """The tournament as plain JSON values; `parse_tournament` gives an equal one back.
+
+    `adjustments` is left out when there are none.
+    """
     upcoming = tournament.next
-    return {
+    value: dict[str, Any] = {
         "format": FORMAT,
         "algorithm": tournament.algorithm,
         "regulations": regulations_to_json(tournament.regulations),
@@ -127,6 +143,17 @@ def tournament_to_json(tournament: Tournament) -> dict[str, Any]:
         if upcoming is None
         else {"round": upcoming.round, "absent": list(upcoming.absent), "byes": _byes_json(upcoming.byes)},
     }
+    if tournament.adjustments:
+        value["adjustments"] = [
+            {
+                "entrant": adjustment.entrant,
+                "points": points_number(adjustment.half_points),
+                "after_round": adjustment.after_round,
+                "reason": adjustment.reason,
+            }
+            for adjustment in tournament.adjustments
+        ]
+    return value
 
 
 def _board_json(board: Board) -> dict[str, Any]:
@@ -286,6 +313,25 @@ def _seat(reader: JsonReader, entrant: int, at: str, seen: set[int]) -> None:
     if entrant in seen:
         reader.fail(at, f"entrant {entrant} is twice in this round", "duplicate")
     seen.add(entrant)
+
+
+def _adjustments(reader: JsonReader, value: Any, numbers: set[int]) -> tuple[Adjustment, ...]:
+    """In order of rounds and entrants; an adjustment of nothing is refused."""
+    adjustments: list[Adjustment] = []
+    for index, item in enumerate(reader.array(value, "/adjustments", maximum=MAX_ADJUSTMENTS)):
+        at = f"/adjustments/{index}"
+        given = reader.object(item, at, names=_ADJUSTMENT)
+        entrant = _known(reader, given.get("entrant"), f"{at}/entrant", numbers)
+        half_points = reader.half_points(
+            given.get("points"), f"{at}/points", minimum=-MAX_ADJUSTMENT, maximum=MAX_ADJUSTMENT
+        )
+        if given.get("points") == 0:
+            reader.fail(f"{at}/points", "is 0: leave the adjustment out", "range")
+        after = reader.integer(given.get("after_round"), f"{at}/after_round", low=1, high=MAX_ROUNDS)
+        reason = reader.text(given.get("reason", ""), f"{at}/reason", maximum=MAX_REASON)
+        if entrant is not None:
+            adjustments.append(Adjustment(entrant=entrant, half_points=half_points, after_round=after, reason=reason))
+    return tuple(sorted(adjustments, key=lambda one: (one.after_round, one.entrant)))
 
 
 def _next(reader: JsonReader, value: Any, numbers: set[int], *, played: int, last: int | None) -> NextRound | None:

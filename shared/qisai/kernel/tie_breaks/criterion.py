@@ -27,6 +27,8 @@ class Reason(StrEnum):
 
     POINTS = "points"
     """The entrant's own points of the round."""
+    ADJUSTMENT = "adjustment"
+    """Points that the chief referee gave or took after a round."""
     OPPONENT_SCORE = "opponent_score"
     """The opponent's score (for FIDE's sums: adjusted for the opponent's own unplayed rounds)."""
     OPPONENT_SUM = "opponent_sum"

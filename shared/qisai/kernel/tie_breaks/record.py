@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from qisai.kernel.model import ByeKind, Points, Regulations, Result, Tournament
+from qisai.kernel.model import Adjustment, ByeKind, Points, Regulations, Result, Tournament
 from qisai.kernel.outcomes import (
     BYE_AWARDS,
     OUTCOMES,
@@ -77,9 +77,21 @@ class Record:
     cells: tuple[tuple[Cell, ...], ...]
     """Per entrant, one cell a round, in round order."""
     scores: tuple[int, ...]
-    """Half-points for standings after the last round counted."""
+    """Half-points from boards and byes after the last round counted: what every tie-break reads."""
+    adjustments: tuple[tuple[Adjustment, ...], ...]
+    """Per entrant, the chief referee's adjustments that count after that round."""
     memo: dict[Callable[[Record], Any], Any]
     """What `once` has computed; the record itself never changes."""
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """Half-points that rank: scores with adjustments (docs/rules.md section 9)."""
+        if not any(self.adjustments):
+            return self.scores
+        return tuple(
+            score + sum(one.half_points for one in given)
+            for score, given in zip(self.scores, self.adjustments, strict=True)
+        )
 
     @property
     def regulations(self) -> Regulations:
@@ -119,8 +131,17 @@ def compile_record(tournament: Tournament, *, rounds: int) -> Record:
         numbers=numbers,
         cells=cells,
         scores=tuple(sum(cell.meaning.points for cell in row) for row in cells),
+        adjustments=_adjustments(tournament, index, rounds=rounds),
         memo={},
     )
+
+
+def _adjustments(tournament: Tournament, index: dict[int, int], *, rounds: int) -> tuple[tuple[Adjustment, ...], ...]:
+    given: list[list[Adjustment]] = [[] for _ in index]
+    for adjustment in tournament.adjustments:
+        if adjustment.after_round <= rounds:
+            given[index[adjustment.entrant]].append(adjustment)
+    return tuple(tuple(row) for row in given)
 
 
 def _board_meanings(result: Result | None, regulations: Regulations) -> tuple[Meaning, Meaning]:
