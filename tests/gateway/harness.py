@@ -37,6 +37,11 @@ class Gateway:
     echo_url: str
     log: Path
 
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        return int(Path(f"{self.log}.pid").read_text())
+
     def client(self, token: str | None = None, **options: str) -> Client:
         return Client(HttpTransport(self.url, token=token, **options))  # type: ignore[arg-type]
 
@@ -79,12 +84,14 @@ class Gateway:
 
 
 @contextmanager
-def gunicorn(app: str, *, log: Path, environment: dict[str, str], options: tuple[str, ...] = ()) -> Iterator[str]:
+def gunicorn(
+    app: str, *, log: Path, environment: dict[str, str], options: tuple[str, ...] = (), port: int | None = None
+) -> Iterator[str]:
     """A server process for an application; yields its address once it answers."""
-    port = free_port()
+    port = port or free_port()
     command = [
         sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "-c", "python:qisai.web.gunicorn",
-        "--graceful-timeout", "1",
+        "--graceful-timeout", "2", "--pid", f"{log}.pid",
         *options, app,
     ]  # fmt: skip
     with log.open("ab") as output:

@@ -2,7 +2,7 @@
 //
 // What is typed goes into a queue that survives a lost network, an ended sign-in and a closed page. A result leaves it
 // only when the server has it, when the referee chose the other one in a conflict, or when the referee lets it go.
-import { NoNetwork, Refused, call, isSignedOut, signInAgain } from "./session.js";
+import { NoNetwork, Refused, call, giveBack, isSignedOut, signInAgain } from "./session.js";
 
 const table = document.getElementById("boards");
 const texts = JSON.parse(table.dataset.texts);
@@ -43,6 +43,7 @@ const time = (moment) =>
   new Date(moment).toLocaleTimeString(document.documentElement.lang, {
     hour: "2-digit",
     minute: "2-digit",
+    hourCycle: "h23",
     timeZone: table.dataset.zone,
   });
 
@@ -179,9 +180,12 @@ async function conflict(item, current) {
     theirs: words(row, current.result),
     mine: words(row, item.result),
   });
+  // The title gets the focus, not a button: whoever is typing the next board must not choose by their Enter.
+  const typing = document.activeElement;
   dialog.returnValue = "";
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  giveBack(typing);
   if (dialog.returnValue === "mine") {
     item.version = current.version;
     item.sent = false;

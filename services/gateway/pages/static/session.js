@@ -45,6 +45,15 @@ export async function call(method, path, { body, headers = {} } = {}) {
 export const isSignedOut = (error) =>
   error instanceof Refused && (error.status === 401 || (error.status === 403 && error.problem.type?.endsWith(":csrf")));
 
+// Gives the focus back to where somebody was typing when a dialog opened. Browsers do that themselves, but a field that
+// gets its focus back by a click elsewhere may be left without a caret, so that typing goes nowhere.
+export function giveBack(field) {
+  setTimeout(() => {
+    field?.blur?.();
+    field?.focus?.();
+  });
+}
+
 let asking = null;
 
 // Asks to sign in again, here on the page. Resolves to whether it was done; nothing on the page is touched.
@@ -61,9 +70,11 @@ function ask() {
   const form = dialog.querySelector("form");
   const fault = dialog.querySelector(".note");
   return new Promise((resolve) => {
+    const typing = document.activeElement;
     const done = (signedIn) => {
       form.removeEventListener("submit", send);
       dialog.close();
+      giveBack(typing);
       resolve(signedIn);
     };
     const send = async (event) => {
