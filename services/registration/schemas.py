@@ -22,7 +22,7 @@ from pydantic import (
 from qisai.db.events import EventState
 from qisai.formats.typed_text import tidy, unprintable
 from qisai.kernel.model import ByeKind
-from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, RoundNumber
+from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, RoundNumber, plain
 from services.registration.states import SLUGS
 
 
@@ -39,6 +39,7 @@ def _tidy(text: Any) -> Any:
 Name = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=200)]
 ShortText = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=200)]
 ExternalId = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=60)]
+SearchText = Annotated[str, Field(max_length=200), AfterValidator(plain)]
 Seed = Annotated[StrictInt, Field(ge=0, le=4000)]
 Members = Annotated[list[Name], Field(max_length=20)]
 BoardNumber = Annotated[StrictInt, Field(ge=1, le=10_000)]
@@ -92,13 +93,13 @@ class PairPath(EventPath):
 
 class EventsQuery(PageQuery):
     state: EventState | None = None
-    q: Annotated[str | None, Field(max_length=200)] = None
+    q: SearchText | None = None
 
 
 class EntrantsQuery(BaseModel):
     """`q`: part of the name, its Pinyin or the initials of it, or the number."""
 
-    q: Annotated[str | None, Field(max_length=200)] = None
+    q: SearchText | None = None
     state: State | None = None
     cursor: Annotated[str | None, Field(max_length=2000)] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 500
@@ -128,7 +129,7 @@ class EventBasics(Body):
 
 class EventBody(EventBasics):
     name: Name
-    profile: Annotated[StrictStr, Field(min_length=1, max_length=60)]
+    profile: Annotated[StrictStr, Field(min_length=1, max_length=60), AfterValidator(plain)]
 
 
 class EventChange(EventBasics):

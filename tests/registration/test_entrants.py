@@ -89,7 +89,8 @@ def test_lists_are_by_number_then_by_pinyin_and_go_on_where_a_page_ends(fair: Fa
 
 
 def test_a_foreign_cursor_is_refused(fair: Fair) -> None:
-    for cursor in ("abc", "WzFd", "WyJhIiwyLDNd", "WzEsMiwzXQ", "WzEsIlx1MDAwMCIsM10"):
+    problem(fair.desk.get(f"{fair.entrants_path}?q=%00"), 422, "invalid-request")
+    for cursor in ("abc", "WzFd", "WyJhIiwyLDNd", "WzEsMiwzXQ", "WzEsIlx1MDAwMCIsM10", "WzEsIlx1ZDgwMCIsM10"):
         problem(fair.desk.get(f"{fair.entrants_path}?cursor={cursor}"), 422, "bad-cursor")
 
 

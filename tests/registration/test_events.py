@@ -62,6 +62,7 @@ def test_a_profile_that_is_edited_later_leaves_the_event_alone(service: Service)
         ({"points": {"win": 0.3}}, "/regulations/points/win"),
         ({"tie_breaks": ["opponents", "luck"]}, "/regulations/tie_breaks/1"),
         ({"colour": "red"}, "/regulations/colour"),
+        ({"\ud800": "red"}, "/regulations/?"),
         ({"profile": "chess"}, "/regulations/profile"),
         ({"first_move": False}, "/regulations/first_move"),
         ({"seat_balance": True}, "/regulations/seat_balance"),
@@ -94,6 +95,7 @@ def test_the_games_own_regulations_may_be_sent_back_as_they_are(service: Service
 def test_more_rounds_than_the_field_can_play_are_refused_and_many_are_warned_of(service: Service) -> None:
     body = problem(create(service, regulations={"rounds": 6}, expected_entrants=6), 422, "too-many-rounds")
     assert body["errors"][0]["pointer"] == "/regulations/rounds"
+    problem(create(service, regulations={"rounds": 6}, capacity=6), 422, "too-many-rounds")
     advice = ok(create(service, regulations={"rounds": 4}, expected_entrants=6), 201)["advice"]
     assert advice["warnings"] == ["may_run_dry"]
     assert ok(create(service, expected_entrants=64), 201)["advice"]["proposed"] == 7
@@ -110,6 +112,8 @@ def test_more_rounds_than_the_field_can_play_are_refused_and_many_are_warned_of(
         ({"name": "甲\u0000"}, "/name"),
         ({"name": "甲\ud800"}, "/name"),
         ({"profile": "go"}, "/profile"),
+        ({"profile": "a\u0000b"}, "/profile"),
+        ({"profile": "a\ud800b"}, "/profile"),
         ({"time_zone": "Mars/Base"}, "/time_zone"),
         ({"capacity": 0}, "/capacity"),
         ({"capacity": True}, "/capacity"),
@@ -249,6 +253,7 @@ def test_lists_go_on_where_a_page_ends_and_can_be_filtered(service: Service) -> 
     assert found == made[::-1]
     assert ok(service.public().get("/api/v1/events?q=分页赛&state=closed"))["items"] == []
     problem(service.public().get("/api/v1/events?cursor=abc"), 422, "bad-cursor")
+    problem(service.public().get("/api/v1/events?q=%00"), 422, "invalid-request")
 
 
 def test_creating_twice_with_one_key_makes_one_event(service: Service) -> None:

@@ -42,7 +42,7 @@ def create_event(
         detail = f"There is no game {profile!r}; there are {known}."
         raise Invalid("unknown-profile", detail, errors=[FieldError("/profile", detail, "unknown-profile")])
     complete = merged(regulations, base=data["regulations"], profile=data)
-    require_enough_entrants(complete, expected=basics.get("expected_entrants"))
+    require_enough_entrants(complete, expected=basics.get("expected_entrants") or basics.get("capacity"))
     event = EventRow(
         **basics,
         state=EventState.DRAFT,
@@ -79,9 +79,9 @@ def change_event(
     complete = event.regulations
     if regulations:
         complete = merged(regulations, base=event.regulations, profile=event.profile_copy)
-    if regulations or "expected_entrants" in basics:
-        expected = basics.get("expected_entrants", event.expected_entrants)
-        require_enough_entrants(complete, expected=expected)
+    if regulations or basics.keys() & {"expected_entrants", "capacity"}:
+        expected, most = (basics.get(name, getattr(event, name)) for name in ("expected_entrants", "capacity"))
+        require_enough_entrants(complete, expected=expected or most)
     _write(session, event, values={**basics, "regulations": complete})
     new = event_basics(event) | {"regulations": event.regulations}
     if regulations:

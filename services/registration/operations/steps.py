@@ -26,6 +26,8 @@ from services.registration.states import IN_POOL, PLAYED, STEPS, TAKES_PLACE, Wh
 
 S = EntrantState
 LEFT: Final = frozenset({S.WITHDRAWN, S.DISQUALIFIED})
+MOST_NAMED: Final = 100
+"""Entrants that one feed entry names; of more it says how many."""
 _MOVED_UP: Final = "a place became free"
 
 
@@ -94,7 +96,8 @@ def take_step(session: Session, mover: Mover, event: EventRow, rows: Rows, step:
     moved_up = fill_free_places(session, mover.actor, event)
     if result:
         touched = any(row.state in PLAYED for row in may) or step.to in PLAYED
-        data = {"to": step.to.slug, "entrants": sorted(result), "moved_up": list(moved_up)}
+        named = sorted(result) if len(result) <= MOST_NAMED else []
+        data = {"to": step.to.slug, "count": len(result), "entrants": named, "moved_up": list(moved_up[:MOST_NAMED])}
         feed.publish(session, event.id, "entrant.state", data=data, pairing=touched)
         _test_rounds(session, event, may, step, upcoming=upcoming)
     return Moved(changed=result, refused=refused, moved_up=moved_up)

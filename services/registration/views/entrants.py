@@ -9,6 +9,7 @@ from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
 from qisai.errors import Invalid
+from qisai.formats.typed_text import unprintable
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer, decode_cursor, encode_cursor, version_seen, version_tag
@@ -107,6 +108,6 @@ def _place(cursor: str | None) -> queries.Place | None:
         return None
     number, key, last = values
     fits = isinstance(number, int) and isinstance(key, str) and isinstance(last, int)
-    if not fits or "\0" in key or not 0 <= number <= queries.UNNUMBERED or not 0 < last < 1 << 63:
+    if not fits or unprintable(key) is not None or not 0 <= number <= queries.UNNUMBERED or not 0 < last < 1 << 63:
         raise Invalid("bad-cursor", "The cursor is not one of ours; start again without it.")
     return queries.Place(number=number, sort_key=key, id=last)

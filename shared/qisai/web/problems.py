@@ -56,7 +56,9 @@ def problem(
     }
     if context:
         body["context"] = context
-    response = Response(json.dumps(body, ensure_ascii=False, default=str), status=int(status))
+    # What a caller typed may hold halves of surrogate pairs, which no encoding has: never a 500 for naming them.
+    content = json.dumps(body, ensure_ascii=False, default=str).encode(errors="replace")
+    response = Response(content, status=int(status))
     response.content_type = "application/problem+json; charset=utf-8"
     response.headers.extend(dict(headers or {}))
     return response
