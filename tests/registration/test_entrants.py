@@ -118,6 +118,20 @@ def test_the_public_sees_those_who_are_accepted_and_nothing_private(fair: Fair) 
     assert ok(public.get(f"{fair.entrants_path}?state=registered"))["items"] == []
 
 
+def test_the_public_list_is_answered_304_until_something_changes_and_never_instead_of_the_desks_list(
+    fair: Fair,
+) -> None:
+    one = fair.add("陈一")
+    public = fair.service.public()
+    tag = public.get(fair.entrants_path).headers["ETag"]
+    seen = {"If-None-Match": tag}
+    assert public.get(fair.entrants_path, headers=seen).status_code == 304
+    assert len(ok(fair.desk.get(fair.entrants_path, headers=seen))["items"]) == 1
+    assert "ETag" not in fair.desk.get(fair.entrants_path).headers
+    fair.move(one, "approved")
+    assert len(ok(public.get(fair.entrants_path, headers=seen))["items"]) == 1
+
+
 def test_names_are_stored_tidy(fair: Fair) -> None:
     made = fair.add("\u3000陈\u200b一 ", club="甲\u3000\u3000队")
     assert (made["name"], made["club"]) == ("陈一", "甲 队")

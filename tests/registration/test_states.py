@@ -142,6 +142,15 @@ def test_each_step_is_one_log_row_and_one_feed_entry(fair: Fair) -> None:
     assert [row.kind for row in kinds][-3:] == ["entrant.registered", "entrant.state", "entrant.state"]
 
 
+def test_the_feed_says_nothing_about_those_whom_the_public_does_not_see(fair: Fair) -> None:
+    one, two = fair.add("陈一"), fair.add("林二")
+    fair.move(one, "approved")
+    fair.move(two, "rejected", reason="未缴费")
+    rows = fair.service.rows("SELECT data FROM feed_entry WHERE event_id = :id ORDER BY feed_no", id=fair.event_id)
+    told = [row.data for row in rows][-4:]
+    assert told == [{"count": 1}, {"count": 1}, {"count": 1, "to": "approved", "entrants": [one["id"]]}, {"count": 1}]
+
+
 def test_only_steps_in_and_out_of_the_pool_change_what_pairing_reads(fair: Fair) -> None:
     one = fair.add("陈一")
     before = fair.numbers()

@@ -83,7 +83,7 @@ def _publish(
     audit.record(
         session, actor, action=f"entrant.{what}", subject=subject, event_id=event_id, old=old | round_, new=new | round_
     )
-    feed.publish(session, event_id, f"entrant.{what}", data={"entrants": [entrant_id], **round_}, pairing=True)
+    feed.publish(session, event_id, f"entrant.{what}", data=round_, pairing=True)
     require_round_ahead(session, event_id, round_no)
 
 

@@ -59,7 +59,7 @@ def register(session: Session, actor: Actor, *, event_id: int, entrant: NewEntra
     require_members_fit(event, entrant.members, pointer="/members")
     _require_external_id_free(session, event_id, entrant.external_id)
     (entrant_id,) = add_entrants(session, actor, event, [entrant])
-    feed.publish(session, event_id, "entrant.registered", data={"entrants": [entrant_id]})
+    feed.publish(session, event_id, "entrant.registered", data={"count": 1})
     return entrant_id
 
 

@@ -90,7 +90,7 @@ def change_event(
         session, actor, action="event.change", subject=f"event:{event_id}", event_id=event_id, old=old, new=new
     )
     moved = fill_free_places(session, actor, event)
-    data = {"changed": sorted(basics) + (["regulations"] if regulations else []), "moved_up": moved}
+    data = {"changed": sorted(basics) + (["regulations"] if regulations else []), "moved_up": len(moved)}
     feed.publish(session, event_id, "event.changed", data=data, pairing=complete != old["regulations"])
     if complete != old["regulations"]:
         require_before_round_1(session, event_id, what="regulations do not change any more")

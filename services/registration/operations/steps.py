@@ -22,7 +22,7 @@ from qisai.ledger import feed
 from qisai.ledger.actor import Actor
 from services.registration.operations.held import require_before_round_1
 from services.registration.queries.rounds import next_round
-from services.registration.states import IN_POOL, PLAYED, STEPS, TAKES_PLACE, When
+from services.registration.states import IN_POOL, PLAYED, PUBLIC_STATES, STEPS, TAKES_PLACE, When
 
 S = EntrantState
 LEFT: Final = frozenset({S.WITHDRAWN, S.DISQUALIFIED})
@@ -96,11 +96,17 @@ def take_step(session: Session, mover: Mover, event: EventRow, rows: Rows, step:
     moved_up = fill_free_places(session, mover.actor, event)
     if result:
         touched = any(row.state in PLAYED for row in may) or step.to in PLAYED
-        named = sorted(result) if len(result) <= MOST_NAMED else []
-        data = {"to": step.to.slug, "count": len(result), "entrants": named, "moved_up": list(moved_up[:MOST_NAMED])}
-        feed.publish(session, event.id, "entrant.state", data=data, pairing=touched)
+        feed.publish(session, event.id, "entrant.state", data=_told(step.to, list(result)), pairing=touched)
         _test_rounds(session, event, may, step, upcoming=upcoming)
     return Moved(changed=result, refused=refused, moved_up=moved_up)
+
+
+def _told(to: EntrantState, entrant_ids: Sequence[int]) -> dict[str, Any]:
+    """What the feed, which everybody may read, says of a step: nothing about those whom the public does not see."""
+    if to not in PUBLIC_STATES:
+        return {"count": len(entrant_ids)}
+    named = sorted(entrant_ids) if len(entrant_ids) <= MOST_NAMED else []
+    return {"count": len(entrant_ids), "to": to.slug, "entrants": named}
 
 
 def _leaving_round(event: EventRow, step: Step, upcoming: int) -> int | None:

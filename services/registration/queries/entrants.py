@@ -14,15 +14,8 @@ from qisai.db.entrants import AbsenceRow, EntrantRow, EntrantState, MemberRow, R
 from qisai.db.records import AuditRow
 from qisai.errors import NotFound
 from qisai.formats.typed_text import tidy
+from services.registration.states import PUBLIC_STATES
 
-PUBLIC_STATES: Final = (
-    EntrantState.APPROVED,
-    EntrantState.CHECKED_IN,
-    EntrantState.SEATED,
-    EntrantState.WITHDRAWN,
-    EntrantState.DISQUALIFIED,
-)
-"""Who the public sees: whom the organiser has accepted."""
 UNNUMBERED: Final = 1_000_000
 """Sorts behind every number."""
 

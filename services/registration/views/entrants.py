@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 
 from qisai.errors import Invalid
 from qisai.formats.typed_text import unprintable
+from qisai.ledger import feed
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
-from qisai.web.requests import Answer, decode_cursor, encode_cursor, version_seen, version_tag
+from qisai.web.requests import Answer, decode_cursor, encode_cursor, feed_answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath, page
 from services.registration import answers
@@ -35,14 +36,22 @@ def list_entrants(path: EventPath, query: EntrantsQuery) -> Response:
     with database().snapshot() as session:
         staff = is_staff(session, path.event_id)
         wanted = queries.EntrantFilter(q=query.q, state=state, after=after, limit=query.limit + 1, staff=staff)
-        rows = queries.entrants(session, path.event_id, wanted)
-    shown = rows[: query.limit]
+        if staff:  # without a tag: it must never stand for the shorter list that the public sees under this address
+            return _list(session, path.event_id, wanted)
+        numbers = feed.numbers(session, path.event_id)
+        return feed_answer(numbers.feed_no, lambda: _list(session, path.event_id, wanted))
+
+
+def _list(session: Session, event_id: int, wanted: queries.EntrantFilter) -> Response:
+    rows = queries.entrants(session, event_id, wanted)
+    shown = rows[: wanted.limit - 1]
     following = None
     if len(rows) > len(shown):
         last = shown[-1]
         number = queries.UNNUMBERED if last.number is None else last.number
         following = encode_cursor([number, last.sort_key, last.id])
-    return Answer(body=page([answers.entrant(row, staff=staff) for row in shown], after=following)).response()
+    items = [answers.entrant(row, staff=wanted.staff) for row in shown]
+    return Answer(body=page(items, after=following)).response()
 
 
 @api.post("/events/<int:event_id>/entrants")
