@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -44,6 +44,13 @@ class EntrantStateType(sa.types.TypeDecorator[EntrantState]):
         return None if value is None else EntrantState(value)
 
 
+class Sex(StrEnum):
+    """For categories of prizes only; private, and unknown (NULL) wherever nobody asked."""
+
+    FEMALE = "female"
+    MALE = "male"
+
+
 class EntrantRow(Base):
     """Who is paired: one person, or a team. `number` is the lot drawn before round 1."""
 
@@ -55,6 +62,7 @@ class EntrantRow(Base):
         sa.CheckConstraint("number is null or number between 1 and 99999", name="number"),
         sa.CheckConstraint("seed is null or seed between 0 and 4000", name="seed"),
         sa.CheckConstraint("length(name) between 1 and 200", name="name"),
+        sa.CheckConstraint("birth_year is null or birth_year between 1900 and 2100", name="birth_year"),
     )
 
     id: Mapped[Id]
@@ -66,6 +74,10 @@ class EntrantRow(Base):
     """Pinyin, for sorting and search; never sorted in SQL by `name`."""
     club: Mapped[str] = mapped_column(server_default="")
     seed: Mapped[int | None] = mapped_column(sa.Integer)
+    sex: Mapped[Sex | None] = mapped_column(choice(Sex, "sex"))
+    """Private."""
+    birth_year: Mapped[int | None] = mapped_column(sa.SmallInteger)
+    """Private."""
     state: Mapped[EntrantState] = mapped_column(EntrantStateType)
     entered_round: Mapped[int] = mapped_column(sa.Integer, server_default="1")
     """First round this entrant may be paired in; late entries have more than 1."""

@@ -155,6 +155,13 @@ _RESULTS: Final = (
         update=("taken_back_at", "taken_back_by", "taken_back_reason", "version"),
         why="records points given or taken; taken back, never changed",
     ),
+    Grant(
+        service="results",
+        table="standings_cache",
+        insert=True,
+        update=True,
+        why="keeps standings as last answered; a cache, rebuilt at any read",
+    ),
     Grant(service="results", table="result_log", insert=True, why="logs each change of a board; a log"),
     Grant(service="results", table="result_conflict", insert=True, why="logs each refused result; a log"),
     Grant(

@@ -230,3 +230,27 @@ class ResultConflictRow(Base):
     actor_name: Mapped[str]
     device: Mapped[str] = mapped_column(server_default="")
     request_id: Mapped[str] = mapped_column(server_default="-")
+
+
+class StandingsKind(StrEnum):
+    """Which document of standings is kept."""
+
+    STANDINGS = "standings"
+    CROSSTABLE = "crosstable"
+
+
+class StandingsCacheRow(Base):
+    """Standings as answered last, a row for each round after which. Rebuilt at a read; deleting it costs time only."""
+
+    __tablename__ = "standings_cache"
+
+    event_id: Mapped[int] = mapped_column(sa.ForeignKey("event.id"), primary_key=True)
+    after_round: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
+    kind: Mapped[StandingsKind] = mapped_column(choice(StandingsKind, "kind"), primary_key=True)
+    feed_no: Mapped[int]
+    """The event's feed number that this was computed at; with another one today, it is not served."""
+    document: Mapped[str]
+    """The answer's JSON, as text: served as it is."""
+    digest: Mapped[str]
+    """Of key, feed number, software version and document: a row that somebody changed is not served either."""
+    made_at: Mapped[Created]
