@@ -90,6 +90,11 @@ def test_every_pair_below_its_price_is_noticed(regulations: Regulations) -> None
     assert noticed > 40
 
 
+def test_one_unit_of_cost_outweighs_all_lots_of_a_part() -> None:
+    for part in parts(150, SETTINGS[0]):
+        assert part.lot_factor > 65_535 * len(part.start)
+
+
 def test_costs_beyond_64_bits_are_computed_exactly() -> None:
     part = max(parts(90, SETTINGS[0]), key=lambda part: part.size)
     good, _ = best_pairs(part)
