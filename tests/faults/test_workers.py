@@ -69,6 +69,8 @@ def test_a_worker_that_stands_still_loses_its_job_and_what_it_brings_late_is_dro
     job_id = play.ask()
     stage.held(job_id)
     still = holder(stage, job_id)
+    shown = "SELECT 1 FROM worker WHERE job_id = :job AND pid = :pid"
+    soon(lambda: len(stage.rows(shown, job=job_id, pid=still.pid)) == 1)
     still.send(signal.SIGSTOP)
     assert all(psutil.Process(pid).status() == psutil.STATUS_STOPPED for pid in still.family())
     stage.steer("normal")

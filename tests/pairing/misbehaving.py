@@ -12,7 +12,8 @@ import time
 from typing import Any
 
 from qisai.kernel.draw_file import draw_to_json
-from qisai.kernel.pairing import pair_round
+from qisai.kernel.model import Source
+from qisai.kernel.pairing import complete_draw, pair_round
 from qisai.kernel.tournament_file import parse_tournament
 from services.pairing.solver import die_with_parent, limit_memory
 
@@ -35,6 +36,9 @@ def main(kind: str) -> None:
                 for board, past in zip(draw["boards"], request["tournament"]["rounds"][0]["boards"], strict=True):
                     board.update(first=past["first"], second=past["second"])
             say(request, {"type": "draw", "draw": draw})
+        if kind == "poor-draw-then-hang":
+            poor = complete_draw(tournament, [(1, 4), (2, 3)], None, source=Source.COMPUTED)
+            say(request, {"type": "draw", "draw": draw_to_json(poor)})
         if kind.endswith("hang"):
             while True:
                 time.sleep(1)

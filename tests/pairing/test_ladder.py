@@ -93,6 +93,62 @@ def test_without_a_draw_of_the_run_an_earlier_draft_is_given_again(
     assert outcome["rung"] == "earlier_draft"
 
 
+def pairs_of(draft: DrawRow) -> set[frozenset[int]]:
+    """Who meets whom in a stored draw."""
+    return {frozenset((board.first, board.second)) for board in parse_draw(draft.document).boards}
+
+
+def with_drafts(database: Database, *drafts: list[tuple[int, int]]) -> int:
+    """Four entrants after one round, earlier drafts of the second, the last one standing, and a job; its id."""
+    with owner_of(database.owner_url) as session:
+        event = ready_event(session)
+        add_round(session, event, pairs=[(1, 2, Result.FIRST_WIN), (3, 4, Result.FIRST_WIN)])
+        for number, pairs in enumerate(drafts, start=1):
+            state = "draft" if number == len(drafts) else "replaced"
+            add_draft(session, event, round_no=2, pairs=pairs, state=state)
+        bump(session, event.event_id)
+        return ask(session, event, round_no=2)
+
+
+def test_an_earlier_draft_that_is_better_than_this_runs_is_given(
+    database: Database, pairing: Connections, bad_solver: SOLVER, hasty: Terms
+) -> None:
+    """The run offers leaders apart; the earlier draft has them meet, and costs less by today's tuple."""
+    job_id = with_drafts(database, [(1, 3), (2, 4)])
+    assert work(pairing, bad_solver("poor-draw-then-hang"), job_id=job_id, terms=hasty) is JobState.DEGRADED
+    draft = rows(database, DrawRow)[-1]
+    assert (draft.source, draft.needs_acceptance) == (Source.REUSED, True)
+    assert pairs_of(draft) == {frozenset({1, 3}), frozenset({2, 4})}
+    outcome = job(database, job_id).outcome
+    assert outcome is not None
+    assert outcome["rung"] == "earlier_draft"
+
+
+def test_a_draw_of_this_run_that_is_better_than_the_earlier_draft_is_given(
+    database: Database, pairing: Connections, bad_solver: SOLVER, hasty: Terms
+) -> None:
+    job_id = with_drafts(database, [(1, 4), (2, 3)])
+    assert work(pairing, bad_solver("one-draw-then-hang"), job_id=job_id, terms=hasty) is JobState.DEGRADED
+    draft = rows(database, DrawRow)[-1]
+    assert (draft.source, pairs_of(draft)) == (Source.COMPUTED, {frozenset({1, 3}), frozenset({2, 4})})
+    outcome = job(database, job_id).outcome
+    assert outcome is not None
+    assert outcome["rung"] == "this_run"
+
+
+def test_of_the_earlier_drafts_the_latest_that_is_still_legal_is_given(
+    database: Database, pairing: Connections, bad_solver: SOLVER, hasty: Terms
+) -> None:
+    """The latest is a rematch by now; before it there are two legal ones."""
+    job_id = with_drafts(database, [(1, 3), (2, 4)], [(1, 4), (2, 3)], [(1, 2), (3, 4)])
+    assert work(pairing, bad_solver("hang"), job_id=job_id, terms=hasty) is JobState.DEGRADED
+    draft = rows(database, DrawRow)[-1]
+    assert (draft.number, pairs_of(draft)) == (4, {frozenset({1, 4}), frozenset({2, 3})})
+    outcome = job(database, job_id).outcome
+    assert outcome is not None
+    assert "draw 2 of" in outcome["detail"]
+
+
 def test_an_earlier_draft_with_somebody_who_withdrew_is_not_given(
     database: Database, pairing: Connections, bad_solver: SOLVER, hasty: Terms
 ) -> None:

@@ -92,6 +92,49 @@ def test_nonsense_from_a_solver_is_a_crash_not_an_exception() -> None:
     assert "not understood" in messages[-1].detail["reason"]
 
 
+def test_a_solver_that_does_not_read_its_request_is_killed_at_its_deadline_too() -> None:
+    """Pins the unblocked pipe: it takes 64 kB of a large request, and then a worker would wait for ever."""
+    large = {"format": "qisai.tournament/1", "entrants": [{"number": n, "name": "x" * 40} for n in range(1, 5_000)]}
+    deaf = Solver(memory_bytes=2 << 30, command=["sleep", "60"])
+    pid = deaf.start()
+    messages = list(deaf.run({**request(), "tournament": large}, deadline_ms=1_000, tick_ms=300))
+    assert isinstance(messages[-1], Ended)
+    assert messages[-1].end is End.DEADLINE
+    assert any(isinstance(message, Tick) for message in messages), "the lease is renewed meanwhile"
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_request_larger_than_the_pipe_arrives_whole(solver: Solver) -> None:
+    entrants = [{"number": number, "name": "棋手" * 20} for number in range(1, 2_001)]
+    large = {"format": "qisai.tournament/1", "entrants": entrants}
+    messages = list(solver.run({**request(), "tournament": large}, deadline_ms=60_000, tick_ms=5_000))
+    assert [message.end for message in messages if isinstance(message, Ended)] == [End.DONE]
+
+
+def test_no_setting_reaches_the_solvers_command() -> None:
+    """Tests put their misbehaving solvers in its place in code; an environment cannot."""
+    code = """
+        import os, sys
+        from qisai import settings
+        for name in settings.VARIABLES:
+            os.environ.setdefault(name, "9000")
+        from services.pairing import app
+        print(app.SOLVER_COMMAND == (sys.executable, "-m", "services.pairing.solver"))
+        print(app.bench.__wrapped__().solver._command == list(app.SOLVER_COMMAND))
+    """
+    environment = {**os.environ, "STEERING": "/tmp", "SOLVER_COMMAND": "sleep", "QISAI_SOLVER_COMMAND": "sleep"}
+    environment |= {
+        "QISAI_PAIRING_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
+        "QISAI_REDIS_URL": "redis://127.0.0.1:1/0",
+        "QISAI_PAIRING_LEASE_SECONDS": "15",
+        "QISAI_PAIRING_MAX_ATTEMPTS": "5",
+    }
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert told.stdout.split() == ["True", "True"], told.stderr
+
+
 def test_the_solver_dies_with_its_worker() -> None:
     """Pins the parent-death signal: SIGKILL leaves the parent no time to clean up."""
     code = """
