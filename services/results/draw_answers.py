@@ -7,7 +7,12 @@ from typing import Any
 
 from qisai.db.jobs import JobState
 from qisai.db.rounds import DrawRow, DrawState
+from qisai.kernel.check import Violation
+from qisai.kernel.draw_file import parse_draw
+from qisai.kernel.pairing.hand import unreasoned
+from qisai.kernel.regulations_file import points_number
 from services.results.answers import Json, entrant, moment
+from services.results.operations.hand_draws import ByHand
 from services.results.queries.draws import Today
 
 
@@ -30,6 +35,7 @@ def whole(row: DrawRow, *, names: Mapping[int, Any], today: Today) -> Json:
     """One draw with boards and names, the bye, its cost, its document, and what of it breaks the rules today."""
     document = row.document
     bye = document.get("bye")
+    without = unreasoned(today.violations, parse_draw(document)) if today.violations else []
     return {
         **summary(row, today.pairing_no),
         "round": row.round_no,
@@ -38,12 +44,29 @@ def whole(row: DrawRow, *, names: Mapping[int, Any], today: Today) -> Json:
             for board in document["boards"]
         ],
         "bye": None if bye is None else _who(bye, names),
+        "left_over": [{**_who(number, names), "points": points_number(score)} for number, score in today.left_over],
         "cost": document.get("cost", {}),
-        "violations": [
-            {"breach": v.breach.value, "detail": v.detail, "entrants": list(v.entrants), "board": v.board}
-            for v in today.violations
-        ],
+        "edits": document.get("edits", []),
+        "violations": [{**_violation(one), "has_reason": one not in without} for one in today.violations],
         "document": document,
+    }
+
+
+def preview(made: ByHand, *, names: Mapping[int, Any], today: Today) -> Json:
+    """As `whole`, of a draft that is not stored, with the changes that would need a reason."""
+    return {
+        **whole(made.row, names=names, today=today),
+        "dry_run": True,
+        "reasons_needed": [{"edit": one.edit, **_violation(one.violation)} for one in made.edited.needed],
+    }
+
+
+def _violation(violation: Violation) -> Json:
+    return {
+        "breach": violation.breach.value,
+        "detail": violation.detail,
+        "entrants": list(violation.entrants),
+        "board": violation.board,
     }
 
 

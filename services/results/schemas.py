@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
+from pydantic import AfterValidator, BaseModel, Field, StrictBool
 
 from qisai.db.jobs import JobState
 from qisai.kernel.model import Result
-from qisai.web.shapes import Body, EventPath, Id, Line, NeededReason, OptionalBody, PageQuery, Reason, RoundPath, plain
+from qisai.web.shapes import Body, EventPath, Id, Line, NeededReason, PageQuery, Reason, RoundPath, plain
 
 __all__ = [
-    "AfterQuery", "AlertPath", "AlertsQuery", "BoardPath", "DrawLimits", "DrawPath", "DrawRequest", "EntrantPath",
-    "EventPath", "FeedQuery", "ImportQuery", "JobPath", "JobsQuery", "LogQuery", "NeededReason", "PageQuery", "Reason",
-    "ResultBody", "RoundPath",
+    "AfterQuery", "AlertPath", "AlertsQuery", "BoardPath", "EntrantPath", "EventPath", "FeedQuery", "ImportQuery",
+    "JobPath", "JobsQuery", "LogQuery", "NeededReason", "PageQuery", "Reason", "ResultBody", "RoundPath",
 ]  # fmt: skip
-
-
-class DrawPath(RoundPath):
-    draw_no: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class BoardPath(BaseModel):
@@ -66,18 +61,6 @@ class ImportQuery(BaseModel):
     profile: Annotated[str | None, Field(max_length=60), AfterValidator(lambda v: v if v is None else plain(v))] = None
     """Game of a file that names none."""
     is_public: bool = True
-
-
-class DrawLimits(Body):
-    """Budgets of one draw; what is left out comes from the event's regulations, then from the size of the field."""
-
-    max_depth: Annotated[StrictInt | None, Field(ge=1, le=10**12)] = None
-    max_steps: Annotated[StrictInt | None, Field(ge=1, le=10**12)] = None
-    deadline_ms: Annotated[StrictInt | None, Field(ge=50, le=3_600_000)] = None
-
-
-class DrawRequest(OptionalBody):
-    limits: DrawLimits = Field(default_factory=DrawLimits)
 
 
 class ResultBody(Body):

@@ -33,6 +33,8 @@ RESULTS: Final[dict[str, str]] = {
     "GET /api/v1/events/<event_id>/rounds/<round_no>/draws/<draw_no>": "AC",
     "POST /api/v1/events/<event_id>/rounds/<round_no>/draws/<draw_no>/accept": "AC",
     "POST /api/v1/events/<event_id>/rounds/<round_no>/draws/<draw_no>/publish": "AC",
+    "PATCH /api/v1/events/<event_id>/rounds/<round_no>/draws/<draw_no>": "AC",
+    "POST /api/v1/events/<event_id>/rounds/<round_no>/draws/manual": "AC",
     "GET /api/v1/jobs/<job_id>": "AOCX",
     "DELETE /api/v1/jobs/<job_id>": "AC",
     "GET /api/v1/boards/<board_id>": EVERYBODY,

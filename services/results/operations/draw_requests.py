@@ -10,26 +10,21 @@ from celery import Celery
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from qisai.db.entrants import EntrantRow, EntrantState
-from qisai.db.events import EventRow, EventState
 from qisai.db.jobs import IS_ACTIVE, JobRow, JobState
 from qisai.db.session import compare_and_set
-from qisai.db.snapshot import read_tournament
-from qisai.errors import Blocker, Conflict, NotFound, Unavailable
+from qisai.errors import Conflict, NotFound, Unavailable
 from qisai.kernel.model import Tournament
+from qisai.kernel.pairing.field import present_entrants
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
 from qisai.queue.names import queue_for
 from qisai.queue.sending import send_pair_after_commit
-from services.results.operations.rounds import missing_result
-from services.results.queries.boards import open_boards
+from services.results.operations.drawable import read_drawable
 
 ACTIVE: Final = (JobState.QUEUED, JobState.RUNNING)
 LARGE_FIELD: Final = 2000
 """Entrants above which a solver gets three times the default deadline."""
 HARD_LIMIT_MARGIN_MS: Final = 5000
-MOST_NAMED: Final = 50
-"""Blockers named one by one; a whole round without results would hide the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +48,11 @@ def request_draw(
 ) -> int:
     """The id of the round's active job: a new one, or the one that is under way already.
 
-    Raises `Conflict`: `round-published`, `earlier-round-missing`, `attendance-open`, `round-beyond-end`, or
-    `draw-not-possible` with everything that stands in the way. The job is sent to the workers after the commit; while
+    Raises the `Conflict` of `read_drawable`. The job is sent to the workers after the commit; while
     the broker is away it waits in its row.
     """
-    snapshot = read_tournament(session, event_id, round_no=round_no, for_pairing=True)
-    tournament = snapshot.tournament
-    planned = tournament.regulations.rounds
-    if planned is not None and round_no > planned:
-        raise Conflict("round-beyond-end", f"This event has {planned} rounds.", rounds=planned)
-    size = len(_present(tournament))
-    blockers = list(_blockers(session, event_id, round_no=round_no, size=size))
-    if blockers:
-        raise Conflict("draw-not-possible", f"Round {round_no} cannot be drawn yet.", blockers=blockers)
+    tournament = read_drawable(session, event_id, round_no=round_no).tournament
+    size = len(present_entrants(tournament))
     queue = queue_for(size)
     values = {
         "event_id": event_id,
@@ -107,46 +94,6 @@ def cancel_job(session: Session, actor: Actor, *, job_id: int) -> None:
         raise Conflict("job-ended", f"Job {job_id} has ended already: {job.state.value}.", state=job.state.value)
     audit.record(session, actor, action="job.cancel", subject=f"job:{job_id}", event_id=job.event_id)
     feed.publish(session, job.event_id, "draw.cancelled", data={"round": job.round_no, "job": job_id})
-
-
-def _present(tournament: Tournament) -> set[int]:
-    """Numbers of those who will be paired."""
-    pool, drawing = tournament.next, tournament.next_round
-    assert pool is not None
-    away = {*pool.absent, *(bye.entrant for bye in pool.byes)}
-    return {
-        entrant.number
-        for entrant in tournament.entrants
-        if entrant.number not in away and (entrant.withdrawn_from is None or entrant.withdrawn_from > drawing)
-    }
-
-
-def _blockers(session: Session, event_id: int, *, round_no: int, size: int) -> list[Blocker]:
-    """Everything that stands in the way of the draw, each with what to do."""
-    blockers: list[Blocker] = []
-    state = session.execute(sa.select(EventRow.state).where(EventRow.id == event_id)).scalar_one()
-    allowed = (EventState.CLOSED, EventState.RUNNING) if round_no == 1 else (EventState.RUNNING,)
-    if state not in allowed:
-        what = "close registration first" if state in (EventState.DRAFT, EventState.OPEN) else "reopen it first"
-        blockers.append(Blocker("event-not-running", f"The event is {state.value}: {what}.", {"state": state.value}))
-    e = EntrantRow
-    unnumbered = session.execute(
-        sa.select(sa.func.count()).where(
-            e.event_id == event_id, e.state == EntrantState.SEATED, e.number.is_(None), e.entered_round <= round_no
-        )
-    ).scalar_one()
-    if unnumbered:
-        detail = f"{unnumbered} seated entrants have no number: draw the lots first."
-        blockers.append(Blocker("numbers-not-drawn", detail, {"entrants": unnumbered}))
-    elif not size:
-        detail = f"Nobody is present in round {round_no}: seat entrants, or take absences back."
-        blockers.append(Blocker("empty-pool", detail, {"round": round_no}))
-    missing = open_boards(session, event_id, before=round_no)
-    blockers += [missing_result(row) for row in missing[:MOST_NAMED]]
-    if len(missing) > MOST_NAMED:
-        rest = len(missing) - MOST_NAMED
-        blockers.append(Blocker("more-results-missing", f"{rest} more boards have no result.", {"boards": rest}))
-    return blockers
 
 
 def _limits(limits: Limits, tournament: Tournament, *, size: int, default_deadline_ms: int) -> dict[str, Any]:

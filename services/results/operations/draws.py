@@ -19,6 +19,7 @@ from qisai.errors import Blocker, Conflict, Stale
 from qisai.kernel.check import violations
 from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Draw
+from qisai.kernel.pairing.hand import unreasoned
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
 from services.results.answers import moment
@@ -35,10 +36,10 @@ def accept_draw(
     Raises `NotFound`, `Stale`, `Conflict` `draw-not-draft`.
     """
     draw = queries.draw(session, event_id, round_no=round_no, number=number)
-    _require_seen(draw, seen_version)
+    require_seen(draw, seen_version)
     if not draw.needs_acceptance or draw.accepted_at is not None:
         return
-    _change_draw(session, draw, values={"accepted_at": sa.func.now(), "accepted_by": actor.name})
+    change_draw(session, draw, values={"accepted_at": sa.func.now(), "accepted_by": actor.name})
     _record(session, actor, "draw.accept", draw)
     feed.publish(session, event_id, "draw.accepted", data={"round": round_no, "draw": number})
 
@@ -57,13 +58,13 @@ def publish_draw(
     if round_.state is not RoundState.PENDING:
         raise _published(round_)
     draw = queries.draw(session, event_id, round_no=round_no, number=number)
-    _require_seen(draw, seen_version)
+    require_seen(draw, seen_version)
     if draw.needs_acceptance and draw.accepted_at is None:
         raise Conflict("needs-acceptance", "This draw must be accepted first: read what it says about itself.")
     snapshot = read_tournament(session, event_id, round_no=round_no, for_pairing=True)
     document = parse_draw(draw.document)
     _require_legal(snapshot, document)
-    _change_draw(session, draw, values={"state": DrawState.PUBLISHED})
+    change_draw(session, draw, values={"state": DrawState.PUBLISHED})
     values = {"draw_id": draw.id, "published_at": sa.func.now(), "published_by": actor.name}
     change_round(session, round_, to=RoundState.PUBLISHED, values=values)
     _seat_everybody(session, actor, round_id=round_.id, event_id=event_id, snapshot=snapshot, draw=document)
@@ -89,7 +90,8 @@ def _published(round_: RoundRow) -> Conflict:
     )
 
 
-def _require_seen(draw: DrawRow, seen_version: int) -> None:
+def require_seen(draw: DrawRow, seen_version: int) -> None:
+    """Raises `Conflict` `draw-not-draft` unless it is a draft, `Stale` unless it has the version that was seen."""
     if draw.state is not DrawState.DRAFT:
         detail = f"Draw {draw.number} of round {draw.round_no} is {draw.state.value}, no draft any more."
         raise Conflict("draw-not-draft", detail, state=draw.state.value)
@@ -108,16 +110,17 @@ def _stale(draw: DrawRow) -> Stale:
     return Stale("stale", f"Draw {draw.number} of round {draw.round_no} was changed meanwhile.", current=current)
 
 
-def _change_draw(session: Session, draw: DrawRow, *, values: dict[str, Any]) -> None:
+def change_draw(session: Session, draw: DrawRow, *, values: dict[str, Any]) -> None:
     """The compare-and-set on state and version. Raises where somebody else was first."""
     where = [DrawRow.id == draw.id, DrawRow.version == draw.version, DrawRow.state == DrawState.DRAFT]
     if not compare_and_set(session, DrawRow, where=where, values={**values, "version": draw.version + 1}):
         session.refresh(draw)
-        _require_seen(draw, -1)
+        require_seen(draw, -1)
 
 
 def _require_legal(snapshot: Snapshot, document: Draw) -> None:
-    broken = violations(snapshot.tournament, document)
+    """What a person wanted all the same, with a reason, does not stand in the way (docs/rules.md section 8)."""
+    broken = unreasoned(violations(snapshot.tournament, document), document)
     if broken:
         blockers = [Blocker(v.breach.value, v.detail, {"entrants": list(v.entrants), "board": v.board}) for v in broken]
         raise Conflict("draw-breaks-rules", "This draw breaks the rules for today's field.", blockers=blockers)

@@ -16,6 +16,9 @@ from qisai.db.snapshot import read_tournament
 from qisai.errors import NotFound
 from qisai.kernel.check import Violation, violations
 from qisai.kernel.draw_file import parse_draw
+from qisai.kernel.model import Tournament
+from qisai.kernel.pairing.hand import left_over
+from qisai.kernel.scoring import pairing_scores
 from qisai.ledger import feed
 
 
@@ -57,6 +60,8 @@ class Today:
     pairing_no: int
     violations: Sequence[Violation]
     """Of a draft, for today's field; other draws are not judged."""
+    left_over: Sequence[tuple[int, int]] = ()
+    """Number and score (half-points, for pairing) of everybody present without a place, best first."""
 
 
 def state_today(session: Session, draw: DrawRow) -> Today:
@@ -65,4 +70,13 @@ def state_today(session: Session, draw: DrawRow) -> Today:
     if draw.state is not DrawState.DRAFT:
         return Today(pairing_no=numbers.pairing_no, violations=())
     snapshot = read_tournament(session, draw.event_id, round_no=draw.round_no, with_next=True)
-    return Today(pairing_no=numbers.pairing_no, violations=violations(snapshot.tournament, parse_draw(draw.document)))
+    broken = violations(snapshot.tournament, parse_draw(draw.document))
+    return today(snapshot.tournament, broken, pairing_no=numbers.pairing_no)
+
+
+def today(tournament: Tournament, broken: Sequence[Violation], *, pairing_no: int) -> Today:
+    """A draft's violations with who is left over, by score and then by number, as a list to pair from by hand."""
+    missing = left_over(broken)
+    scores = pairing_scores(tournament) if missing else {}
+    in_order = sorted(missing, key=lambda number: (-scores[number], number))
+    return Today(pairing_no=pairing_no, violations=broken, left_over=[(number, scores[number]) for number in in_order])

@@ -1,4 +1,4 @@
-"""Draws of a round: ask for one, read, accept, publish."""
+"""Draws of a round: ask for one, read, change or make by hand, accept, publish."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
+from qisai.kernel.pairing.hand import Edit
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
 from services.results import answers, draw_answers
-from services.results.operations import draw_requests
+from services.results.draw_schemas import DrawEdits, DrawPath, DrawRequest, DryRunQuery, ManualDraw
+from services.results.operations import draw_requests, hand_draws
 from services.results.operations import draws as operations
 from services.results.process import here
 from services.results.queries import draws as queries
 from services.results.queries import jobs as jobs_queries
 from services.results.queries import rounds as rounds_queries
-from services.results.schemas import DrawPath, DrawRequest, RoundPath
+from services.results.schemas import RoundPath
 
 api = APIBlueprint("draws", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="draws")])
 
@@ -71,6 +73,46 @@ def publish(path: DrawPath) -> Response:
     return Answer(body=answers.round_(view), headers=version_tag(view.version)).response()
 
 
+@api.patch("/events/<int:event_id>/rounds/<int:round_no>/draws/<int:draw_no>")
+@requires(Right.PAIR)
+def edit(path: DrawPath, query: DryRunQuery, body: DrawEdits) -> Response:
+    """Changes a draft by hand. The answer is the new draft; with `dry_run` what it would be."""
+    edits = [Edit(kind=one.kind, entrants=tuple(one.entrants), reason=one.reason) for one in body.edits]
+    target = {"event_id": path.event_id, "round_no": path.round_no, "number": path.draw_no}
+    actor, seen = current_caller().actor, version_seen()
+    if query.dry_run:
+        with here().database.snapshot() as session:
+            made = hand_draws.preview_edits(session, actor, **target, seen_version=seen, edits=edits)
+            return _preview_answer(session, path, made)
+    with here().database.transaction() as session:
+        number = hand_draws.edit_draft(session, actor, **target, seen_version=seen, edits=edits)
+        return _draw_answer(session, path.model_copy(update={"draw_no": number}))
+
+
+@api.post("/events/<int:event_id>/rounds/<int:round_no>/draws/manual")
+@requires(Right.PAIR)
+def make_by_hand(path: RoundPath, body: ManualDraw) -> Response:
+    """A draft made by hand, whole or in part; with an empty body the list of the pool, in order, to pair from."""
+    caller = current_caller()
+    with here().database.transaction() as session:
+        return once(session, caller, lambda: _make(session, path, body)).response()
+
+
+def _make(session: Session, path: RoundPath, body: ManualDraw) -> Answer:
+    number = hand_draws.make_draft(
+        session,
+        current_caller().actor,
+        event_id=path.event_id,
+        round_no=path.round_no,
+        pairs=[(pair.first, pair.second) for pair in body.pairs],
+        bye=body.bye,
+        reason=body.reason,
+    )
+    made = DrawPath(event_id=path.event_id, round_no=path.round_no, draw_no=number)
+    headers = {"Location": f"/api/v1/events/{path.event_id}/rounds/{path.round_no}/draws/{number}", **version_tag(1)}
+    return Answer(body=_draw_body(session, made), status=201, headers=headers)
+
+
 def _ask(session: Session, path: RoundPath, body: DrawRequest) -> Answer:
     process = here()
     job_id = draw_requests.request_draw(
@@ -88,10 +130,18 @@ def _ask(session: Session, path: RoundPath, body: DrawRequest) -> Answer:
 
 
 def _draw_answer(session: Session, path: DrawPath) -> Response:
+    body = _draw_body(session, path)
+    return Answer(body=body, headers=version_tag(body["version"])).response()
+
+
+def _draw_body(session: Session, path: DrawPath) -> dict[str, Any]:
     row = queries.draw(session, path.event_id, round_no=path.round_no, number=path.draw_no)
-    body: dict[str, Any] = draw_answers.whole(
-        row,
-        names=queries.names_by_number(session, path.event_id),
-        today=queries.state_today(session, row),
-    )
-    return Answer(body=body, headers=version_tag(row.version)).response()
+    names = queries.names_by_number(session, path.event_id)
+    return draw_answers.whole(row, names=names, today=queries.state_today(session, row))
+
+
+def _preview_answer(session: Session, path: DrawPath, made: hand_draws.ByHand) -> Response:
+    snapshot = made.snapshot
+    today = queries.today(snapshot.tournament, made.edited.violations, pairing_no=snapshot.pairing_no)
+    names = queries.names_by_number(session, path.event_id)
+    return Answer(body=draw_answers.preview(made, names=names, today=today)).response()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qisai.client.calls import Calls
@@ -68,6 +68,32 @@ class RoundCalls(Calls):
     def draw(self, event_id: int, round_no: int, draw_no: int) -> DrawView:
         """One draw with its pairs, cost and breaches."""
         return DrawView.from_json(self._get(f"{_round_path(event_id, round_no)}/draws/{draw_no}"))
+
+    def edit_draw(
+        self, event_id: int, round_no: int, draw: DrawView, edits: Sequence[Mapping[str, Any]], *, dry_run: bool = False
+    ) -> DrawView:
+        """A new draft with changes `{"kind", "entrants", "reason"}`; with `dry_run` what it would be.
+
+        Raises `Invalid` (`bad-edit`, `reason-needed` with the place of each), `Stale`, `Conflict`.
+        """
+        path = f"{_round_path(event_id, round_no)}/draws/{draw.number}"
+        query = {"dry_run": True} if dry_run else {}
+        body = {"edits": [dict(edit) for edit in edits]}
+        return DrawView.from_json(self._write("PATCH", path, body, version=draw.version, **query))
+
+    def make_draw(
+        self,
+        event_id: int,
+        round_no: int,
+        pairs: Sequence[tuple[int, int]] = (),
+        *,
+        bye: int | None = None,
+        reason: str = "",
+        key: str | None = None,
+    ) -> DrawView:
+        """A draft made by hand from (first, second) numbers; without pairs `left_over` lists the pool in order."""
+        body = {"pairs": [{"first": a, "second": b} for a, b in pairs], "bye": bye, "reason": reason}
+        return DrawView.from_json(self._create(f"{_round_path(event_id, round_no)}/draws/manual", body, key=key))
 
     def accept(self, event_id: int, round_no: int, draw: DrawView) -> DrawView:
         """Accepts a degraded draft, so that it may be published."""

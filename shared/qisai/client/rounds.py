@@ -191,6 +191,10 @@ class DrawView:
     created_at: datetime | None = None
     accepted_at: datetime | None = None
     violations: tuple[Any, ...] = ()
+    left_over: tuple[Json, ...] = ()
+    """Who is present and has no place yet, by score and number."""
+    reasons_needed: tuple[Json, ...] = ()
+    """Of a dry run: changes that break a rule and say no reason."""
 
     @classmethod
     def from_json(cls, body: Json) -> DrawView:
@@ -210,6 +214,8 @@ class DrawView:
             created_at=moment(body.get("created_at")),
             accepted_at=moment(body.get("accepted_at")),
             violations=tuple(body.get("violations") or ()),
+            left_over=tuple(body.get("left_over") or ()),
+            reasons_needed=tuple(body.get("reasons_needed") or ()),
         )
 
 

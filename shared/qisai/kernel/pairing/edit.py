@@ -85,6 +85,28 @@ def complete_draw(
     return assemble(drawing, found, bye_index, verdict=verdict, kept_sides=turned)
 
 
+def incomplete_draw(
+    tournament: Tournament,
+    pairs: Iterable[tuple[int, int]],
+    bye: int | None,
+    *,
+    source: Source,
+    stage: Stage = Stage.SEARCH,
+    kept_sides: Iterable[tuple[int, int]] = (),
+    relaxed: tuple[str, ...] = (),
+) -> Draw:
+    """As `complete_draw`, of which somebody present is still missing: sides and boards so far, and no cost.
+
+    Everybody named must be present and have one place.
+    """
+    drawing = drawing_of(tournament)
+    index = {number: at for at, number in enumerate(drawing.field.number)}
+    found = sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)
+    turned = {frozenset(pair): pair for pair in kept_sides}
+    verdict = Verdict(stage=stage, source=source, relaxed=relaxed)
+    return assemble(drawing, found, None if bye is None else index[bye], verdict=verdict, kept_sides=turned, cost={})
+
+
 def assemble(
     drawing: Drawing,
     pairs: Sequence[Pair],
