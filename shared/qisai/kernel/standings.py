@@ -45,6 +45,11 @@ class Standings:
     _tied: Mapping[str, Mapping[int, Sequence[int]]]
     """For criteria among equals: the group (indexes) that each entrant (index) was in."""
 
+    @property
+    def record(self) -> Record:
+        """What every entrant did in the rounds counted: what all values come from."""
+        return self._record
+
     def scale(self, code: str) -> Scale:
         """Units per point of a criterion's values; also for `points`."""
         return self._criterion(code).scale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qisai.kernel.standings import Standings
+from qisai.kernel.standings import Standings, StandingsRow
 from qisai.kernel.tie_breaks.criterion import Scale, Terms
 
 
@@ -17,19 +17,20 @@ def value_number(value: int | None, scale: Scale) -> int | float | None:
 
 def standings_to_json(standings: Standings) -> dict[str, Any]:
     """The table: `after`, `tie_breaks` in order, and ranked `rows` with number, points and every criterion's value."""
-    scales = {code: standings.scale(code) for code in standings.tie_breaks}
     return {
         "after": standings.after,
         "tie_breaks": list(standings.tie_breaks),
-        "rows": [
-            {
-                "rank": row.rank,
-                "number": row.number,
-                "points": value_number(row.points, Scale.HALF),
-                "values": {code: value_number(value, scales[code]) for code, value in row.values.items()},
-            }
-            for row in standings.rows
-        ],
+        "rows": [row_to_json(row, standings) for row in standings.rows],
+    }
+
+
+def row_to_json(row: StandingsRow, standings: Standings) -> dict[str, Any]:
+    """One row of the table."""
+    return {
+        "rank": row.rank,
+        "number": row.number,
+        "points": value_number(row.points, Scale.HALF),
+        "values": {code: value_number(value, standings.scale(code)) for code, value in row.values.items()},
     }
 
 

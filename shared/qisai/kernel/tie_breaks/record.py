@@ -6,8 +6,8 @@ Entrants are *indexes* here (0 … n − 1, by number ascending). Rounds after t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, TypeVar
 
 from qisai.kernel.model import Adjustment, ByeKind, Points, Regulations, Result, Tournament
 from qisai.kernel.outcomes import (
@@ -21,6 +21,9 @@ from qisai.kernel.outcomes import (
 )
 
 T = TypeVar("T")
+
+NOT_REPORTED: Final = "not_reported"
+"""Code of a round whose board has no result."""
 
 REQUESTED_BYES = frozenset({ByeKind.HALF, ByeKind.FULL, ByeKind.ZERO, ByeKind.ABSENT})
 """Byes an entrant chose or caused, unlike the pairing bye of an odd field (docs/rules.md section 9)."""
@@ -49,7 +52,7 @@ class Meaning:
     @property
     def pending(self) -> bool:
         """The round is being played: nothing about it is known yet."""
-        return self.code == "not_reported"
+        return self.code == NOT_REPORTED
 
     @property
     def unplayed(self) -> bool:
@@ -147,9 +150,9 @@ def _adjustments(tournament: Tournament, index: dict[int, int], *, rounds: int) 
 def _board_meanings(result: Result | None, regulations: Regulations) -> tuple[Meaning, Meaning]:
     if result is None:
         first = Meaning(
-            code="not_reported", award=Award.NOTHING, points=0, over_the_board=False, decided=False, met=False
+            code=NOT_REPORTED, award=Award.NOTHING, points=0, over_the_board=False, decided=False, met=False
         )
-        return first, first
+        return first, replace(first, second=True)
     outcome = OUTCOMES[result]
     met = is_meeting(result, forfeit_counts_as_met=regulations.forfeit_counts_as_met)
 
