@@ -67,10 +67,10 @@ def publish_draw(
     change_draw(session, draw, values={"state": DrawState.PUBLISHED})
     values = {"draw_id": draw.id, "published_at": sa.func.now(), "published_by": actor.name}
     change_round(session, round_, to=RoundState.PUBLISHED, values=values)
+    if round_no == 1:  # the event before its entrants, which boards refer to: the order in which registration locks
+        _freeze_event(session, event_id, algorithm=document.algorithm)
     _seat_everybody(session, actor, round_id=round_.id, event_id=event_id, snapshot=snapshot, draw=document)
     _record(session, actor, "draw.publish", draw)
-    if round_no == 1:
-        _freeze_event(session, event_id, algorithm=document.algorithm)
     numbers = feed.publish(session, event_id, "round.published", data={"round": round_no}, pairing=True)
     if numbers.pairing_no - 1 != draw.pairing_no:
         raise Conflict(
