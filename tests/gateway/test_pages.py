@@ -9,6 +9,7 @@ import pytest
 import requests
 
 from qisai.db.accounts import Role
+from qisai.errors import Forbidden
 from qisai.kernel.model import Result
 from tests.gateway.harness import PASSWORD
 from tests.gateway.platform import NAMES, Platform, tournament
@@ -233,6 +234,53 @@ def test_an_event_of_teams_shows_tables_and_team_names_and_never_sides(platform:
         assert "Table" in page
         for word in ("Left seat", "Right seat", "Side</th>", "Red", "White"):
             assert word not in page, path
+
+
+def test_an_administrator_appoints_a_referee_who_signs_in_and_enters_only_their_boards(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = platform.event()
+    page = chief.post(f"/events/{event_id}/staff", login="xiaowang", name="小王", role="referee", boards="1-2")
+    password = re.search(r"password: (\w+)", page.text)
+    assert "note error" in chief.post(f"/events/{event_id}/staff", login="two words", role="referee").text
+    assert "note error" in chief.post(f"/events/{event_id}/staff", login="xiaowang", role="ops").text
+    assert "note error" in chief.post(f"/events/{event_id}/staff", login="xiaowang", role="referee", boards="x").text
+    assert password is not None
+    assert "小王" in page.text
+    someone = Person(platform)
+    someone.http.post(f"{someone.url}/sign-in", data={"login": "xiaowang", "password": password[1]}, timeout=20)
+    boards = platform.admin.rounds.boards(event_id, 2).items
+    address = f"/events/{event_id}/rounds/2/entry"
+    assert "saved" in someone.post(address, board=boards[0].id, version=1, result="draw").text
+    assert "Board 4 is not one of yours." in someone.post(address, board=boards[3].id, version=1, result="draw").text
+    assert someone.get(f"/events/{event_id}/staff").status_code == 403
+    grant = re.search(r'name="grant" value="(\d+)"', chief.page(f"/events/{event_id}/staff"))
+    assert grant is not None
+    assert "The role is taken away." in chief.post(f"/events/{event_id}/staff/remove", grant=grant[1]).text
+    assert someone.get(address).status_code == 403
+
+
+def test_an_organiser_appoints_in_their_own_event_only_and_no_organisers(platform: Platform) -> None:
+    login = "zuzhi"
+    account_id = platform.gateway.account(Role.ORGANISER, login=login, password=PASSWORD, name="主办")
+    token = platform.gateway.token(account_id)
+    own = platform.gateway.client(token).events.create(name="自办赛", profile="weiqi")
+    other = platform.event()
+    organiser = Person(platform, login)
+    assert "is appointed" in organiser.post(f"/events/{own.id}/staff", login=platform.login, role="chief_referee").text
+    for form in ({"login": platform.login, "role": "organiser"}, {"login": "nobody-yet", "role": "desk"}):
+        assert "note error" in organiser.post(f"/events/{own.id}/staff", **form).text
+    assert organiser.post(f"/events/{other}/staff", login=login, role="desk").status_code == 403
+    by_token = platform.gateway.client(token).people
+    assert {grant.role for grant in by_token.grants(event_id=own.id)} == {Role.CHIEF_REFEREE}
+    with pytest.raises(Forbidden):
+        by_token.grant(account_id, Role.DESK, event_id=other)
+    with pytest.raises(Forbidden):
+        by_token.grant(account_id, Role.ORGANISER, event_id=own.id)
+    read_only = {"Authorization": f"Bearer {platform.gateway.token(account_id, scopes=('read',))}"}
+    form = {"login": login, "role": "desk"}
+    requests.post(f"{platform.gateway.url}/events/{own.id}/staff", data=form, headers=read_only, timeout=20)
+    assert Role.DESK not in {grant.role for grant in by_token.grants(event_id=own.id)}
 
 
 def test_the_operations_page_shows_queue_services_and_jobs(chief: Person) -> None:
