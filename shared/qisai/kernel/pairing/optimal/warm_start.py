@@ -17,7 +17,7 @@ from qisai.kernel.pairing.lots import Ints
 from qisai.kernel.pairing.optimal.result import Pair
 
 LEAST_ROUNDS: Final = 40
-"""Rounds of price propagation, and one more for every four vertices: prices travel along paths. Where odd cycles keep
+"""Rounds of price propagation, and one more for every pair: prices travel along paths of pairs. Where odd cycles keep
 them falling, more would not help."""
 LIBRARY_BITS: Final = 120
 """The library computes in 128 bits with sign, and doubles weights."""
@@ -70,7 +70,7 @@ def _propagated(pairs: Sequence[Pair], a: Ints, b: Ints, cost: NDArray[Any]) -> 
     price = matched // 4 * 2
     # Each round can change a price by the dearest edge; 64 bits must hold it all.
     most = (1 << 61) // max(1, int(doubled.max()))
-    for _ in range(min(LEAST_ROUNDS + size // 4, most)):
+    for _ in range(min(LEAST_ROUNDS + len(pairs), most)):
         left = (matched - price[mate])[target]
         lower = np.minimum.reduceat(doubled - left, first)
         if np.array_equal(lower, price):
