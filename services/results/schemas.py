@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
 
 from qisai.db.jobs import JobState
 from qisai.kernel.model import Result
@@ -12,7 +12,8 @@ from qisai.web.shapes import Body, EventPath, Id, Line, NeededReason, PageQuery,
 
 __all__ = [
     "AfterQuery", "AlertPath", "AlertsQuery", "BoardPath", "EntrantPath", "EventPath", "FeedQuery", "ImportQuery",
-    "JobPath", "JobsQuery", "LogQuery", "NeededReason", "PageQuery", "Reason", "ResultBody", "RoundPath",
+    "JobPath", "JobsQuery", "LogQuery", "NeededReason", "PageQuery", "Reason", "ResultBody",
+    "ResultsBody", "RoundPath",
 ]  # fmt: skip
 
 
@@ -71,3 +72,14 @@ class ResultBody(Body):
     """The players sat the other way round; `result` speaks of the sides as played."""
     note: Line | None = None
     reason: Line = ""
+
+
+class ResultItem(ResultBody):
+    """One board of many, with the version that was seen."""
+
+    board_id: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]
+    version: Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
+
+
+class ResultsBody(Body):
+    results: Annotated[list[ResultItem], Field(min_length=1, max_length=500)]

@@ -169,7 +169,10 @@ def test_only_the_chief_corrects_a_round_when_a_later_one_is_published(service: 
     problem(play.referee().put(play.result_of(1, 1), {"result": "first_win"}, version=2), 403, "needs-chief-referee")
     assert play.numbers() == before
     assert play.chief.get(f"/api/v1/boards/{play.field.board_ids[1, 1]}").json["version"] == 2
-    assert play.chief.put(play.result_of(1, 1), {"result": "first_win"}, version=2).status_code == 200
+    body = problem(play.chief.put(play.result_of(1, 1), {"result": "first_win"}, version=2), 422, "reason-needed")
+    assert [fault["pointer"] for fault in body["errors"]] == ["/reason"]
+    corrected = {"result": "first_win", "reason": "复核记录纸"}
+    assert play.chief.put(play.result_of(1, 1), corrected, version=2).status_code == 200
     after1 = service.public().get(f"{play.event}/standings?after=1").json["rows"]
     assert after1[0]["number"] == 1  # the correction shows in the table of that round
 

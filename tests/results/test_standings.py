@@ -91,7 +91,7 @@ def test_the_cache_keeps_the_tables_used_last() -> None:
             computed.append(feed_no)
             return feed_no
 
-        return int(cache.get((1, feed_no, None, "table"), work))
+        return int(cache.get((1, feed_no, 0, "table"), work))
 
     assert [compute(feed_no) for feed_no in (1, 2, 1, 3, 1, 2)] == [1, 2, 1, 3, 1, 2]
     assert computed == [1, 2, 3, 2]

@@ -1,23 +1,27 @@
 """Writing a result on a board. A write says which version it saw; nothing is ever overwritten unseen.
 
 Order of locks: the round (shared, so that it cannot be closed or taken back meanwhile), the board, the event's feed.
+One result takes three statements: round and board read under the round's lock; board and log written together; feed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Final
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from qisai.db.rounds import BoardRow, ResultConflictRow, ResultLogRow, RoundRow, RoundState
-from qisai.errors import Conflict, Forbidden, Gone, NotFound, Stale
+from qisai.db.rounds import BoardRow, ResultConflictRow, RoundRow, RoundState
+from qisai.errors import Conflict, FieldError, Forbidden, Gone, Invalid, NotFound, Stale
 from qisai.kernel.model import Result
 from qisai.ledger import feed
 from qisai.ledger.actor import Actor
 from services.results.answers import board_value, moment, value_of
+from services.results.queries import boards as queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +72,51 @@ class Rights:
     """Whether a board of this number may be written: a limited referee has a range of boards."""
 
 
-def record_result(
-    session: Session, actor: Actor, *, board_id: int, seen_version: int, wanted: Wanted, rights: Rights
-) -> None:
-    """Writes a result, or takes it back, with its log row and feed entry.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundOf:
+    """A round by its event and number."""
 
-    The same write again by the same person and device, when its answer got lost, changes and logs nothing.
+    event_id: int
+    number: int
+
+
+_WRITE: Final = sa.text(
+    """
+    WITH written AS (
+      UPDATE board SET result = :result, swapped = :swapped, note = :note, version = version + 1, updated_at = now(),
+                       updated_by = :actor, updated_account_id = :account_id, updated_device = :device
+      WHERE id = :board_id AND version = :seen_version AND unpublished_at IS NULL
+      RETURNING id, event_id, version, updated_at
+    ), logged AS (
+      INSERT INTO result_log (event_id, board_id, round_no, version, old, new,
+                              actor_account_id, actor_name, device, reason, request_id)
+      SELECT event_id, id, :round_no, version, :old, :new, :account_id, :actor, :device, :reason, :request_id
+      FROM written
+    )
+    SELECT version, updated_at FROM written
+    """
+).bindparams(sa.bindparam("old", type_=JSONB), sa.bindparam("new", type_=JSONB))
+
+
+def record_result(
+    session: Session,
+    actor: Actor,
+    *,
+    board_id: int,
+    seen_version: int,
+    wanted: Wanted,
+    rights: Rights,
+    within: RoundOf | None = None,
+) -> Any:
+    """Writes a result, or takes it back, with its log row and feed entry; the board as it is then, with names.
+
+    The same write again by the same person and device, when its answer got lost, changes and logs nothing. `within`:
+    the round that the board must be of.
 
     Raises `NotFound`, `Gone` (the draw was taken back), `Conflict` `round-closed`, `StaleResult`, `Forbidden`
-    (`not-your-board`, `needs-chief-referee`).
+    (`not-your-board`, `needs-chief-referee`), `Invalid` `reason-needed` for a correction of an earlier round.
     """
-    round_ = _hold_round(session, board_id)
-    before = _board(session, board_id)
+    before = _hold_round(session, board_id, within)
     if not rights.may_enter(before.number):
         raise Forbidden("not-your-board", f"Board {before.number} is not one of yours.", board=before.number)
     new = board_value(
@@ -87,35 +124,18 @@ def record_result(
         swapped=before.swapped if wanted.swapped is None else wanted.swapped,
         note=before.note if wanted.note is None else wanted.note,
     )
-    was_seen = before.version == seen_version
-    if not was_seen or not _write(session, actor, board_id=board_id, seen_version=seen_version, new=new):
-        _explain_refusal(session, actor, board_id=board_id, seen_version=seen_version, new=new, round_no=round_.number)
-        return
-    session.execute(
-        sa.insert(ResultLogRow).values(
-            event_id=before.event_id,
-            board_id=board_id,
-            round_no=round_.number,
-            version=seen_version + 1,
-            old=value_of(before),
-            new=new,
-            actor_account_id=actor.account_id,
-            actor_name=actor.name,
-            device=actor.device,
-            reason=wanted.reason,
-            request_id=actor.request_id,
-        )
-    )
-    data = {"round": round_.number, "board_id": board_id, "board": before.number, **new, "version": seen_version + 1}
+    written = None
+    if before.version == seen_version:
+        written = _write(session, actor, before, new=new, reason=wanted.reason)
+    if written is None:
+        return _lost_answer(session, actor, board_id=board_id, seen_version=seen_version, new=new)
+    data = {"round": before.round_no, "board_id": board_id, "board": before.number, **new, "version": written.version}
     del data["note"]  # the feed is shown to everybody
     feed.publish(session, before.event_id, "result.recorded", data=data, pairing=True)
-    # Under the feed's lock: a later round may have been published since this began.
-    if not rights.is_chief and _later_round_published(session, before.event_id, round_.number):
-        raise Forbidden(
-            "needs-chief-referee",
-            f"Round {round_.number + 1} is published already: only the chief referee corrects round {round_.number}.",
-            round=round_.number,
-        )
+    if not (rights.is_chief and wanted.reason):
+        _refuse_correction(session, before, rights)
+    changes = {"result": wanted.result, "swapped": new["swapped"], "note": new["note"], "updated_by": actor.name}
+    return SimpleNamespace(**{**before._mapping, **changes, **written._mapping})
 
 
 def log_refused_write(session: Session, actor: Actor, refused: RefusedWrite) -> None:
@@ -137,67 +157,66 @@ def log_refused_write(session: Session, actor: Actor, refused: RefusedWrite) -> 
     )
 
 
-def _hold_round(session: Session, board_id: int) -> Any:
-    """The board's round, held so that its state cannot change. Raises where no result may be written in it."""
-    r = RoundRow
-    of_board = sa.select(BoardRow.round_id).where(BoardRow.id == board_id).scalar_subquery()
-    query = sa.select(r.number, r.state, r.closed_by, r.closed_at).where(r.id == of_board)
-    round_ = session.execute(query.with_for_update(read=True)).one_or_none()
-    if round_ is None:
+def _hold_round(session: Session, board_id: int, within: RoundOf | None) -> Any:
+    """The board with its round, which is held so that its state cannot change.
+
+    The board itself is not held: its version decides when it is written. Raises where no result may be written.
+    """
+    query = queries.boards().where(BoardRow.id == board_id)
+    row = session.execute(query.with_for_update(read=True, of=RoundRow)).one_or_none()
+    if row is None or (within is not None and (row.event_id, row.round_no) != (within.event_id, within.number)):
         raise NotFound("board-not-found", f"There is no board {board_id}.")
-    if round_.state is RoundState.CLOSED:
+    if row.unpublished_at is not None or row.round_state is RoundState.PENDING:
+        raise _gone(row)
+    if row.round_state is RoundState.CLOSED:
         raise Conflict(
             "round-closed",
-            f"Round {round_.number} was closed by {round_.closed_by} at {moment(round_.closed_at)};"
+            f"Round {row.round_no} was closed by {row.closed_by} at {moment(row.closed_at)};"
             " the chief referee can reopen it.",
-            round=round_.number,
-            closed_by=round_.closed_by,
-            closed_at=moment(round_.closed_at),
+            round=row.round_no,
+            closed_by=row.closed_by,
+            closed_at=moment(row.closed_at),
         )
-    if round_.state is not RoundState.PUBLISHED:
-        raise Gone("board-unpublished", f"Round {round_.number} was taken back; look at it again.", round=round_.number)
-    return round_
+    return row
 
 
-def _board(session: Session, board_id: int) -> Any:
-    b = BoardRow
-    columns = (b.event_id, b.number, b.result, b.swapped, b.note, b.version, b.updated_at, b.updated_by)
-    more = (b.updated_account_id, b.updated_device, b.unpublished_at)
-    return session.execute(sa.select(*columns, *more).where(b.id == board_id)).one()
+def _gone(row: Any) -> Gone:
+    detail = f"Board {row.number} of round {row.round_no} was taken back; look at the round again."
+    return Gone("board-unpublished", detail, round=row.round_no)
 
 
-def _write(session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any]) -> bool:
-    """The compare-and-set on the version: whether this write was the one."""
-    statement = (
-        sa.update(BoardRow)
-        .where(BoardRow.id == board_id, BoardRow.version == seen_version, BoardRow.unpublished_at.is_(None))
-        .values(
+def _write(session: Session, actor: Actor, before: Any, *, new: dict[str, Any], reason: str) -> Any:
+    """The compare-and-set on the version with its log row; None where somebody else was first."""
+    return session.execute(
+        _WRITE,
+        {
             **new,
-            version=seen_version + 1,
-            updated_at=sa.func.now(),
-            updated_by=actor.name,
-            updated_account_id=actor.account_id,
-            updated_device=actor.device,
-        )
-        .execution_options(synchronize_session=False)
-    )
-    return bool(session.execute(statement).rowcount == 1)  # type: ignore[attr-defined]
+            "board_id": before.id,
+            "seen_version": before.version,
+            "round_no": before.round_no,
+            "old": value_of(before),
+            "new": new,
+            "actor": actor.name,
+            "account_id": actor.account_id,
+            "device": actor.device,
+            "reason": reason,
+            "request_id": actor.request_id,
+        },
+    ).one_or_none()
 
 
-def _explain_refusal(
-    session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any], round_no: int
-) -> None:
-    """Returns where the same write stands there already; raises what stands in its way otherwise."""
-    present = _board(session, board_id)
+def _lost_answer(session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any]) -> Any:
+    """The board, where the same write stands there already; raises what stands in its way otherwise."""
+    present = session.execute(queries.boards().where(BoardRow.id == board_id)).one()
     if present.unpublished_at is not None:
-        raise Gone("board-unpublished", f"Board {present.number} was taken back; look at the round again.")
+        raise _gone(present)
     same_hand = (present.updated_account_id, present.updated_device) == (actor.account_id, actor.device)
     if present.version == seen_version + 1 and value_of(present) == new and same_hand:
-        return
+        return present
     refused = RefusedWrite(
         event_id=present.event_id,
         board_id=board_id,
-        round_no=round_no,
+        round_no=present.round_no,
         seen_version=seen_version,
         present_version=present.version,
         present=value_of(present),
@@ -212,6 +231,23 @@ def _explain_refusal(
         "updated_at": moment(present.updated_at),
     }
     raise StaleResult(refused, current)
+
+
+def _refuse_correction(session: Session, board: Any, rights: Rights) -> None:
+    """Once the next round is published, a result is a correction: the chief referee's, with a reason.
+
+    Asked under the feed's lock: a later round may have been published since this began.
+    """
+    if not _later_round_published(session, board.event_id, board.round_no):
+        return
+    if not rights.is_chief:
+        raise Forbidden(
+            "needs-chief-referee",
+            f"Round {board.round_no + 1} is published already: only the chief referee corrects round {board.round_no}.",
+            round=board.round_no,
+        )
+    detail = f"Round {board.round_no + 1} is published already: a correction of round {board.round_no} needs a reason."
+    raise Invalid("reason-needed", detail, errors=[FieldError("/reason", "is missing", "reason-needed")])
 
 
 def _later_round_published(session: Session, event_id: int, number: int) -> bool:

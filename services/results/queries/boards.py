@@ -26,7 +26,7 @@ def event_of_board(session: Session, values: Mapping[str, Any]) -> int:
 
 def board(session: Session, board_id: int) -> Any:
     """One board with names and its round. Raises `NotFound`, and `Gone` for one whose draw was taken back."""
-    row = session.execute(_query().where(BoardRow.id == board_id)).one_or_none()
+    row = session.execute(boards().where(BoardRow.id == board_id)).one_or_none()
     if row is None:
         raise NotFound("board-not-found", f"There is no board {board_id}.")
     if row.unpublished_at is not None:
@@ -42,14 +42,14 @@ def board(session: Session, board_id: int) -> Any:
 def boards_of_round(session: Session, event_id: int, *, round_no: int) -> Sequence[Any]:
     """The boards of a round in order of their numbers; none for a round that is not published."""
     here = (BoardRow.event_id == event_id, RoundRow.number == round_no, BoardRow.unpublished_at.is_(None))
-    return session.execute(_query().where(*here).order_by(BoardRow.number)).all()
+    return session.execute(boards().where(*here).order_by(BoardRow.number)).all()
 
 
 def open_boards(session: Session, event_id: int, *, before: int) -> Sequence[Any]:
     """Boards without a result in published rounds before `before`, in order of round and number."""
     here = (BoardRow.event_id == event_id, RoundRow.number < before)
     missing = (BoardRow.unpublished_at.is_(None), BoardRow.result.is_(None))
-    return session.execute(_query().where(*here, *missing).order_by(RoundRow.number, BoardRow.number)).all()
+    return session.execute(boards().where(*here, *missing).order_by(RoundRow.number, BoardRow.number)).all()
 
 
 def log_of_board(session: Session, board_id: int) -> Sequence[ResultLogRow]:
@@ -64,12 +64,14 @@ def conflicts_of_board(session: Session, board_id: int) -> Sequence[ResultConfli
     return session.scalars(query.order_by(ResultConflictRow.at, ResultConflictRow.id)).all()
 
 
-def _query() -> Any:
+def boards() -> Any:
+    """The query of boards with their round and the names of who sits there; add what it is to find."""
     b = BoardRow
     first, second = aliased(EntrantRow), aliased(EntrantRow)
     of_board = (b.id, b.event_id, b.round_id, b.number, b.result, b.swapped, b.note)
-    of_change = (b.version, b.updated_at, b.updated_by, b.unpublished_at)
-    of_round = (RoundRow.number.label("round_no"), RoundRow.state.label("round_state"))
+    of_change = (b.version, b.updated_at, b.updated_by, b.updated_account_id, b.updated_device, b.unpublished_at)
+    r = RoundRow
+    of_round = (r.number.label("round_no"), r.state.label("round_state"), r.closed_by, r.closed_at)
     names = [
         column.label(f"{side}_{name}")
         for side, e in (("first", first), ("second", second))

@@ -1,11 +1,14 @@
-"""Boards: read one, write its result, read its log."""
+"""Boards: read one, write its result or those of many, read its log."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Response, g
 from flask_openapi3 import APIBlueprint, Tag
-from sqlalchemy.orm import Session
 
+from qisai.errors import QisaiError, Unavailable
+from qisai.web import problems
 from qisai.web.identity import Caller, current_caller
 from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import ROLES, Right, requires
@@ -13,7 +16,7 @@ from services.results import answers
 from services.results.operations import results as operations
 from services.results.process import here
 from services.results.queries import boards as queries
-from services.results.schemas import BoardPath, ResultBody
+from services.results.schemas import BoardPath, ResultBody, ResultsBody, RoundPath
 
 api = APIBlueprint("boards", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="boards")])
 
@@ -23,7 +26,7 @@ api = APIBlueprint("boards", __name__, url_prefix="/api/v1", abp_tags=[Tag(name=
 def get_board(path: BoardPath) -> Response:
     """One board with its version."""
     with here().database.transaction() as session:
-        return _answer(session, path.board_id)
+        return _board_answer(queries.board(session, path.board_id))
 
 
 @api.put("/boards/<int:board_id>/result")
@@ -32,17 +35,29 @@ def put_result(path: BoardPath, body: ResultBody) -> Response:
     """Writes the result of a board at the version that was seen; `result: null` takes it back."""
     caller, seen = current_caller(), version_seen()
     wanted = operations.Wanted(result=body.result, swapped=body.swapped, note=body.note, reason=body.reason)
-    database = here().database
-    try:
-        with database.transaction() as session:
-            operations.record_result(
-                session, caller.actor, board_id=path.board_id, seen_version=seen, wanted=wanted, rights=_rights(caller)
-            )
-            return _answer(session, path.board_id)
-    except operations.StaleResult as error:
-        with database.transaction() as session:
-            operations.log_refused_write(session, caller.actor, error.refused)
-        raise
+    return _board_answer(_record(caller, path.board_id, seen, wanted))
+
+
+@api.put("/events/<int:event_id>/rounds/<int:round_no>/results")
+@requires(Right.ENTER_RESULT)
+def put_results(path: RoundPath, body: ResultsBody) -> Response:
+    """Many boards of one round, each at the version that was seen. Each stands or falls alone and says so."""
+    caller = current_caller()
+    within = operations.RoundOf(event_id=path.event_id, number=path.round_no)
+    items: list[dict[str, Any]] = []
+    away: Unavailable | None = None
+    for item in body.results:
+        wanted = operations.Wanted(result=item.result, swapped=item.swapped, note=item.note, reason=item.reason)
+        try:
+            if away is not None:  # the database does not answer: the rest would only wait for it
+                raise away
+            row = _record(caller, item.board_id, item.version, wanted, within=within)
+            items.append({"board_id": item.board_id, "status": 200, "board": answers.board(row)})
+        except QisaiError as error:
+            away = error if isinstance(error, Unavailable) else None
+            refused = problems.from_error(error)
+            items.append({"board_id": item.board_id, "status": refused.status_code, "problem": refused.get_json()})
+    return Answer(body=answers.page(items)).response()
 
 
 @api.get("/boards/<int:board_id>/log")
@@ -63,6 +78,21 @@ def _rights(caller: Caller) -> operations.Rights:
     )
 
 
-def _answer(session: Session, board_id: int) -> Response:
-    row = queries.board(session, board_id)
+def _record(
+    caller: Caller, board_id: int, seen: int, wanted: operations.Wanted, *, within: operations.RoundOf | None = None
+) -> Any:
+    """The one way a result is written, one board in a transaction of its own; a stale write leaves its conflict row."""
+    database, rights = here().database, _rights(caller)
+    try:
+        with database.transaction() as session:
+            return operations.record_result(
+                session, caller.actor, board_id=board_id, seen_version=seen, wanted=wanted, rights=rights, within=within
+            )
+    except operations.StaleResult as error:
+        with database.transaction() as session:
+            operations.log_refused_write(session, caller.actor, error.refused)
+        raise
+
+
+def _board_answer(row: Any) -> Response:
     return Answer(body=answers.board(row), headers=version_tag(row.version)).response()

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qisai.client.calls import Calls
+from qisai.client.problems import error_of
 from qisai.client.reading import Json, all_items, items
 from qisai.client.rounds import BoardLog, Boards, BoardView, DrawView, Job, RoundView, Standings
-from qisai.errors import Unavailable
+from qisai.errors import QisaiError, Unavailable
 from qisai.kernel.model import Result
 
 
@@ -141,6 +142,20 @@ class RoundCalls(Calls):
         more = {"swapped": swapped, "note": note, "reason": reason}
         body |= {name: value for name, value in more.items() if value is not None}
         return BoardView.from_json(self._write("PUT", f"/api/v1/boards/{board_id}/result", body, version=version))
+
+    def put_results(
+        self, event_id: int, round_no: int, results: Sequence[Mapping[str, Any]]
+    ) -> tuple[BoardView | QisaiError, ...]:
+        """Writes results of many boards of a round, each `{"board_id", "version", "result", …}`.
+
+        Each stands or falls alone: its board, or the error that `put_result` would have raised, in their order.
+        """
+        body = {"results": [dict(result) for result in results]}
+        answer = self._write("PUT", f"{_round_path(event_id, round_no)}/results", body)
+        return tuple(
+            BoardView.from_json(item["board"]) if item["status"] < 400 else error_of(item["status"], {}, item["problem"])
+            for item in answer["items"]
+        )
 
     def board_log(self, board_id: int) -> BoardLog:
         """Every change of a board, and every refused one."""
