@@ -11,7 +11,7 @@ import importlib
 
 from bench.report import write_section
 
-PARTS = ("pairing", "hostile")
+PARTS = ("pairing", "hostile", "queue")
 
 
 def main() -> None:

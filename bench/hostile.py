@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
 from bench.hostile_fields import hostile_fields
+from bench.memory import peak_kilobytes
 from bench.report import machine, table
 from qisai.kernel import pair_round
 
@@ -35,7 +35,7 @@ def _draw_one(number: int) -> None:
     tournament = list(hostile_fields().values())[number]()
     start = process_time()
     draw = pair_round(tournament)
-    print(process_time() - start, draw.budget_used.get("steps", 0), draw.optimal, getrusage(RUSAGE_SELF).ru_maxrss)
+    print(process_time() - start, draw.budget_used.get("steps", 0), draw.optimal, peak_kilobytes())
 
 
 if __name__ == "__main__":

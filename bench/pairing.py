@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -122,7 +121,7 @@ def _against_thousand(times: dict[int, float], entrants: int) -> str:
 
 def _peak_megabytes(entrants: int, played: int) -> float:
     """Peak memory of a process of its own that makes the field and draws it."""
-    command = [sys.executable, "-m", "bench.pairing", str(entrants), str(played)]
+    command = [sys.executable, "-m", "bench.memory", str(entrants), str(played)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / 1024
 
 
@@ -174,8 +173,3 @@ def _first_draws() -> str:
     return (
         table(head, rows) + "\n\nTarget: under 1 ms per 100 entrants. A whole draw reads, seats, costs and checks too."
     )
-
-
-if __name__ == "__main__":
-    pair_round(swiss_field(int(sys.argv[1]), rounds_played=int(sys.argv[2])))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
