@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from qisai.errors import Unavailable
 from qisai.local import postgres, run_state
 from tests.servers import Servers, comes_true, service_urls
 from tests.system.platform_run import Platform, clean_environment, platform
@@ -26,19 +28,41 @@ def answers(url: str) -> bool:
         return False
 
 
+def fill(file: Path) -> None:
+    """Writes until the disk has no byte left."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT)
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                os.write(descriptor, b"\0" * 4096)
+    finally:
+        os.close(descriptor)
+
+
 def alive(pid: int) -> bool:
     return run_state.started_at(pid) is not None
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder that keeps its content from run to run, with a name that shells and encodings trip over."""
-    return tmp_path_factory.mktemp("up") / "棋 赛's data"
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that is a small disk of its own, where this user may mount one."""
+    place = tmp_path_factory.mktemp("disk")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(place)]
+    mounted = subprocess.run(mount, check=False, capture_output=True).returncode == 0
+    yield place
+    if mounted:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)  # solvers may take a moment to die
 
 
 @pytest.fixture(scope="module")
-def up(folder: Path) -> Iterator[Platform]:
-    with platform(folder, log=folder.parent / "first.log") as run:
+def folder(disk: Path) -> Path:
+    """A data folder that keeps its content from run to run, with a name that shells and encodings trip over."""
+    return disk / "棋 赛's data"
+
+
+@pytest.fixture(scope="module")
+def up(folder: Path, disk: Path) -> Iterator[Platform]:
+    with platform(folder, log=disk.parent / "first.log") as run:
         run.wait_ready()
         yield run
 
@@ -65,7 +89,7 @@ def test_every_line_of_a_log_has_the_name_of_its_process(up: Platform) -> None:
     logs, _, banner = up.printed().partition("\n\n  qisai is ready")
     assert banner
     names = {line.partition(" |")[0].strip() for line in logs.splitlines()}
-    assert {"postgres", "gateway"} <= names <= {"up", *(one.name for one in up.state().processes)}
+    assert {"postgres", "gateway"} <= names <= {"up", "migrate", *(one.name for one in up.state().processes)}
 
 
 def test_a_second_start_says_where_the_first_runs_and_harms_nothing(up: Platform, folder: Path) -> None:
@@ -97,13 +121,40 @@ def test_a_killed_process_comes_back_and_all_answers_again(up: Platform, name: s
     assert not alive(before)
 
 
-def test_after_kill_9_of_everything_the_next_start_heals_and_nothing_is_lost(up: Platform, folder: Path) -> None:
+def test_a_full_disk_refuses_writes_in_words_and_heals_by_itself(up: Platform, disk: Path) -> None:
+    if not disk.is_mount():
+        pytest.skip("this user may not mount a small disk")
+    password = up.password()
+    assert password is not None
+    events = up.client(password).events
+    made = 0
+
+    def make_events() -> None:
+        nonlocal made
+        for _ in range(3000):
+            events.create(name="x" * 100, profile="xiangqi")
+            made += 1
+
+    try:
+        fill(disk / "filler")
+        with pytest.raises(Unavailable, match="nothing was changed"):
+            make_events()
+    finally:
+        (disk / "filler").unlink()
+    assert comes_true(lambda: answers(up.address + "/readyz"), seconds=60)
+    assert len(events.list()) == made
+    events.create(name="y", profile="xiangqi")
+
+
+def test_after_kill_9_of_everything_the_next_start_heals_and_nothing_is_lost(
+    up: Platform, folder: Path, disk: Path
+) -> None:
     password = up.password()
     assert password is not None
     event = up.client(password).events.create(name="春季公开赛", profile="xiangqi")
     up.kill_everything()
     assert (folder / "postgres" / "postmaster.pid").exists()
-    with platform(folder, log=folder.parent / "second.log", port=up.port) as again:
+    with platform(folder, log=disk.parent / "second.log", port=up.port) as again:
         again.wait_ready()
         assert again.password() is None
         assert again.client(password).events.get(event.id).name == "春季公开赛"

@@ -44,7 +44,11 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "logging_collector": "off",
 }
 # Loses data with the machine, but not with a killed process: every commit is still handed to the system.
-_CARELESS: Final[Mapping[str, str]] = {"fsync": "off", "full_page_writes": "off"}
+_CARELESS: Final[Mapping[str, str]] = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "dynamic_shared_memory_type": "mmap",  # in the data folder, so that a killed test leaves none behind
+}
 
 
 def binaries() -> Path:

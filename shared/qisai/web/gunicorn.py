@@ -23,10 +23,27 @@ control_socket_disable = True
 
 
 def on_starting(server: Any) -> None:
-    """Gives the processes of one service a folder for shared metrics."""
-    folder = tempfile.mkdtemp(prefix="qisai-metrics-")
+    """Gives the processes of one service a folder for shared metrics.
+
+    In memory like the heartbeat: the files are mapped, and a write into a mapped file on a full disk kills the process.
+    """
+    _sweep(Path(worker_tmp_dir or tempfile.gettempdir()))
+    folder = tempfile.mkdtemp(prefix=f"qisai-metrics-{os.getpid()}-", dir=worker_tmp_dir)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
     server.qisai_metrics = folder
+
+
+def _sweep(place: Path) -> None:
+    """Removes what killed predecessors of the same user left behind."""
+    for folder in place.glob("qisai-metrics-*"):
+        pid = folder.name.split("-")[2]
+        try:
+            if folder.stat().st_uid == os.getuid():
+                os.kill(int(pid), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (OSError, ValueError):  # gone meanwhile, or no name of ours
+            continue
 
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
