@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import IntEnum, StrEnum
 
 import sqlalchemy as sa
@@ -74,6 +74,10 @@ class EntrantRow(Base):
     """Pinyin, for sorting and search; never sorted in SQL by `name`."""
     club: Mapped[str] = mapped_column(server_default="")
     seed: Mapped[int | None] = mapped_column(sa.Integer)
+    seed_source: Mapped[str] = mapped_column(server_default="")
+    """Whose list the seed score is from."""
+    seed_date: Mapped[date | None]
+    """Of what day that list is."""
     sex: Mapped[Sex | None] = mapped_column(choice(Sex, "sex"))
     """Private."""
     birth_year: Mapped[int | None] = mapped_column(sa.SmallInteger)
@@ -92,16 +96,46 @@ class EntrantRow(Base):
     created_at: Mapped[Created]
 
 
+class ContactRow(Base):
+    """How to reach an entrant, and the desk's notes. A table of its own, so that no other service can read it."""
+
+    __tablename__ = "contact"
+
+    entrant_id: Mapped[int] = mapped_column(sa.ForeignKey("entrant.id"), primary_key=True)
+    phone: Mapped[str] = mapped_column(server_default="")
+    email: Mapped[str] = mapped_column(server_default="")
+    notes: Mapped[str] = mapped_column(server_default="")
+
+
+class LinkRow(Base):
+    """A link by which somebody who registered reads and cancels the own entry; only the hash of its secret is kept."""
+
+    __tablename__ = "entrant_link"
+
+    id: Mapped[Id]
+    entrant_id: Mapped[int] = mapped_column(sa.ForeignKey("entrant.id"), index=True)
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[Created]
+
+
 class MemberRow(Base):
-    """A person of a team, in order."""
+    """A person of a team, in order; substitutes stand behind those who play."""
 
     __tablename__ = "member"
-    __table_args__ = (sa.UniqueConstraint("entrant_id", "position"),)
+    __table_args__ = (
+        sa.UniqueConstraint("entrant_id", "position"),
+        sa.CheckConstraint("birth_year is null or birth_year between 1900 and 2100", name="birth_year"),
+    )
 
     id: Mapped[Id]
     entrant_id: Mapped[int] = mapped_column(sa.ForeignKey("entrant.id"))
     position: Mapped[int] = mapped_column(sa.SmallInteger)
     name: Mapped[str]
+    is_substitute: Mapped[bool] = mapped_column(server_default=sa.false())
+    birth_year: Mapped[int | None] = mapped_column(sa.SmallInteger)
+    """Private."""
+    external_id: Mapped[str | None]
+    """The person's number with the association: tells people of one name apart. Private."""
 
 
 class TransitionRow(Base):

@@ -44,6 +44,9 @@ class EventRow(Base):
     __tablename__ = "event"
     __table_args__ = (
         sa.CheckConstraint("capacity is null or capacity between 1 and 20000", name="capacity"),
+        sa.CheckConstraint("late_entry_until is null or late_entry_until between 1 and 100", name="late_entry_until"),
+        sa.CheckConstraint("max_byes is null or max_byes between 0 and 100", name="max_byes"),
+        sa.CheckConstraint("byes_until_round is null or byes_until_round between 1 and 100", name="byes_until_round"),
         sa.Index("ix_event_state_starts_on", "state", "starts_on"),
     )
 
@@ -62,7 +65,14 @@ class EventRow(Base):
     needs_check_in: Mapped[bool] = mapped_column(server_default=sa.true())
     capacity: Mapped[int | None] = mapped_column(sa.Integer)
     registration_until: Mapped[datetime | None]
+    """From then on the public registers nobody, whatever the state; the desk may still enter somebody late."""
     expected_entrants: Mapped[int | None] = mapped_column(sa.Integer)
+    late_entry_until: Mapped[int | None] = mapped_column(sa.SmallInteger)
+    """Last round in which somebody may still enter; 1: nobody after round 1 is published; NULL: any round."""
+    max_byes: Mapped[int | None] = mapped_column(sa.SmallInteger)
+    """Half- and full-point byes that one entrant may ask for; NULL: any number."""
+    byes_until_round: Mapped[int | None] = mapped_column(sa.SmallInteger)
+    """Last round for which such byes may be asked; NULL: any round."""
     algorithm: Mapped[str | None]
     frozen_at: Mapped[datetime | None]
     """When round 1 was published: from then on regulations, numbers and the algorithm version do not change."""

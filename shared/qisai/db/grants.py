@@ -93,6 +93,16 @@ _REGISTRATION: Final = (
     Grant(
         service="registration", table="member", insert=True, update=True, delete=True, why="owns the members of teams"
     ),
+    Grant(
+        service="registration",
+        table="contact",
+        insert=True,
+        update=True,
+        why="how to reach entrants; nobody else reads it",
+    ),
+    Grant(
+        service="registration", table="entrant_link", insert=True, why="links to people's own entries, by their hashes"
+    ),
     Grant(service="registration", table="transition", insert=True, why="logs each change of an entrant's state; a log"),
     Grant(service="registration", table="absence", insert=True, delete=True, why="owns announced absences"),
     Grant(

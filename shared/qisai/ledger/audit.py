@@ -22,10 +22,11 @@ def record(
     old: Mapping[str, Any] | None = None,
     new: Mapping[str, Any] | None = None,
     reason: str = "",
-) -> None:
-    """Writes one row in the transaction of the change. `action` is a static name such as `draw.publish`."""
-    session.execute(
-        sa.insert(AuditRow).values(
+) -> int:
+    """Writes one row in the transaction of the change; its id. `action` is a static name such as `draw.publish`."""
+    written: int = session.execute(
+        sa.insert(AuditRow)
+        .values(
             event_id=event_id,
             action=action,
             subject=subject,
@@ -37,4 +38,6 @@ def record(
             device=actor.device,
             request_id=actor.request_id,
         )
-    )
+        .returning(AuditRow.id)
+    ).scalar_one()
+    return written
