@@ -6,17 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from qisai.db.rounds import ResultConflictRow, ResultLogRow
-from qisai.db.snapshot import Snapshot
 from qisai.kernel.model import Result
-from qisai.kernel.standings import Standings
-from qisai.kernel.standings_file import arithmetic_to_json, standings_to_json
-from qisai.kernel.tie_breaks.points import POINTS
 from qisai.web.shapes import moment, page
 from services.results.queries.rounds import RoundView
 
 __all__ = [
-    "arithmetic", "board", "board_value", "byes", "conflict_entry", "entrant", "log_entry", "moment", "page", "round_",
-    "standings", "value_of",
+    "board", "board_value", "byes", "conflict_entry", "entrant", "log_entry", "moment", "page", "round_",
+    "value_of",
 ]  # fmt: skip
 
 Json = dict[str, Any]
@@ -104,36 +100,4 @@ def conflict_entry(row: ResultConflictRow) -> Json:
         "at": moment(row.at),
         "actor": row.actor_name,
         "device": row.device,
-    }
-
-
-def standings(table: Standings, snapshot: Snapshot) -> Json:
-    """The table with names. `criteria` in order; `scale`: units per point in which a value is exact."""
-    entrants = {entrant.number: entrant for entrant in snapshot.tournament.entrants}
-    whole = standings_to_json(table)
-    return {
-        "after": table.after,
-        "criteria": [{"code": code, "scale": int(table.scale(code))} for code in table.tie_breaks],
-        "rows": [
-            {
-                **row,
-                "entrant_id": snapshot.entrant_ids[row["number"]],
-                "name": entrants[row["number"]].name,
-                "club": entrants[row["number"]].club,
-                "withdrawn_from": entrants[row["number"]].withdrawn_from,
-            }
-            for row in whole["rows"]
-        ],
-    }
-
-
-def arithmetic(table: Standings, number: int) -> Json:
-    """What was added up for one entrant: points first, then every criterion in force. Raises `NotFound`."""
-    return {
-        "after": table.after,
-        "number": number,
-        "criteria": [
-            {"code": code, "terms": arithmetic_to_json(table.arithmetic(number, code), table.scale(code))}
-            for code in (POINTS.code, *table.tie_breaks)
-        ],
     }

@@ -57,7 +57,7 @@ def test_a_correction_shows_in_every_later_table_at_once(two_rounds: Play) -> No
     """Pins that the cache is kept by feed number: these tables were computed, and cached, before the correction."""
     before = (table(two_rounds, "?after=1"), table(two_rounds))
     tag = two_rounds.service.public().get(f"{two_rounds.event}/standings").headers["ETag"]
-    two_rounds.chief.put(two_rounds.result_of(1, 1), {"result": "second_win"}, version=2)
+    two_rounds.chief.put(two_rounds.result_of(1, 1), {"result": "second_win", "reason": "误录"}, version=2)
     after = (table(two_rounds, "?after=1"), table(two_rounds))
     assert (before[0][0][1], after[0][0][1]) == (1, 3)
     assert before[1] != after[1]

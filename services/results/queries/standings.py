@@ -1,14 +1,39 @@
-"""Standings of an event: the kernel's one function on the event's rows, kept by feed number."""
+"""Standings of an event: which moment they are of, what is kept of them, and the kernel's one function on its rows."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from typing import Final
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+import qisai
+from qisai.db.events import EventRow
+from qisai.db.records import FeedRow
+from qisai.db.rounds import RoundRow, RoundState, StandingsCacheRow, StandingsKind
 from qisai.db.snapshot import Snapshot, read_tournament
+from qisai.errors import Invalid, NotFound
+from qisai.kernel.profiles import Unit
 from qisai.kernel.standings import Standings, standings
-from services.results.standings_cache import StandingsCache
+
+FORM: Final = 1
+"""Raise it when the documents change their shape: what older software kept is then computed anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What standings are of: an event as it was at a feed number, after a round."""
+
+    event_id: int
+    feed_no: int
+    after: int
+
+    def digest(self, kind: StandingsKind, document: str) -> str:
+        """Seals a document to this point, its kind and this software."""
+        place = f"{qisai.__version__}:{FORM}:{kind.value}:{self.event_id}:{self.after}:{self.feed_no}:"
+        return hashlib.sha256((place + document).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,17 +42,53 @@ class Table:
 
     standings: Standings
     snapshot: Snapshot
+    unit: Unit
+
+    @property
+    def shows_sides(self) -> bool:
+        """Card and team events show tables and names, never first and second (docs/rules.md section 2)."""
+        return self.unit is Unit.INDIVIDUAL and self.snapshot.tournament.regulations.first_move
 
 
-def table(session: Session, cache: StandingsCache, *, event_id: int, feed_no: int, after: int | None) -> Table:
-    """Standings after a round (None: after the last published one).
+def point(session: Session, event_id: int, *, after: int | None) -> Point:
+    """Today's point after a round (None: after the last published one): one query.
 
-    `session` sees one moment, of which `feed_no` is the event's number. Raises `Invalid` for a round not published.
+    Raises `NotFound`, and `Invalid` for a round that is not published.
     """
+    published = (
+        sa.select(sa.func.count())
+        .where(RoundRow.event_id == event_id, RoundRow.state != RoundState.PENDING)
+        .scalar_subquery()
+    )
+    row = session.execute(
+        sa.select(FeedRow.feed_no, published.label("rounds")).where(FeedRow.event_id == event_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("event-not-found", f"There is no event {event_id}.")
+    if after is not None and after > row.rounds:
+        raise Invalid("no-such-round", f"Round {after} is not published; rounds 0 to {row.rounds} are.")
+    return Point(event_id=event_id, feed_no=row.feed_no, after=row.rounds if after is None else after)
 
-    def compute() -> Table:
-        snapshot = read_tournament(session, event_id)
-        return Table(standings=standings(snapshot.tournament, after=after), snapshot=snapshot)
 
-    found: Table = cache.get((event_id, feed_no, after, "table"), compute)
-    return found
+def kept(session: Session, at: Point, kind: StandingsKind) -> str | None:
+    """The document kept for exactly this point; None where there is none, or one that is not as it was written."""
+    c = StandingsCacheRow
+    row = session.execute(
+        sa.select(c.document, c.digest).where(
+            c.event_id == at.event_id, c.after_round == at.after, c.kind == kind, c.feed_no == at.feed_no
+        )
+    ).one_or_none()
+    if row is None or row.digest != at.digest(kind, row.document):
+        return None
+    document: str = row.document
+    return document
+
+
+def table(session: Session, at: Point) -> Table:
+    """Standings computed from the event's rows. `session` sees one moment, of which `at` is the point."""
+    snapshot = read_tournament(session, at.event_id)
+    unit = session.execute(
+        sa.select(EventRow.profile_copy["unit"].astext).where(EventRow.id == at.event_id)
+    ).scalar_one()
+    found = standings(snapshot.tournament, after=at.after)
+    return Table(standings=found, snapshot=snapshot, unit=Unit(unit or Unit.INDIVIDUAL))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from flask_openapi3 import APIBlueprint
 
-from services.results.views import boards, draws, events, files, jobs, logs, operating, rounds, standings
+from services.results.views import boards, draws, events, files, jobs, logs, operating, rounds, sheets, standings
 
 
 def blueprints() -> Sequence[APIBlueprint]:
     """All routes of the service."""
-    modules = (rounds, draws, jobs, boards, standings, events, files, logs, operating)
+    modules = (rounds, draws, jobs, boards, standings, sheets, events, files, logs, operating)
     return [module.api for module in modules]

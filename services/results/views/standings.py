@@ -1,55 +1,99 @@
-"""Standings after any round, and the arithmetic behind one entrant's line."""
+"""Standings after any round: the table, the arithmetic behind a line, crosstable, one entrant's history, prizes."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 
 from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
-from qisai.ledger import feed
+from qisai.db.rounds import StandingsKind
+from qisai.errors import Forbidden, Unauthenticated
+from qisai.web.identity import current_caller
 from qisai.web.requests import Answer, feed_answer
-from qisai.web.rights import Right, requires
-from services.results import answers
+from qisai.web.rights import ROLES, Right, requires
+from services.results import standings_answers as answers
+from services.results import standings_documents as documents
 from services.results.process import here
-from services.results.queries import standings as queries
+from services.results.queries import categories
+from services.results.queries.files import owner_of
+from services.results.queries.standings import Point, point
 from services.results.schemas import AfterQuery, EntrantPath, EventPath
+from services.results.standings_schemas import CategoryQuery
 
 api = APIBlueprint("standings", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="standings")])
 
 
 @api.get("/events/<int:event_id>/standings")
 @requires(Right.READ_EVENT)
-def get_standings(path: EventPath, query: AfterQuery) -> Response:
-    """Ranked rows with every criterion in force."""
-    with here().database.snapshot() as session:
-        numbers = feed.numbers(session, path.event_id)
-        return feed_answer(numbers.feed_no, lambda: _table(session, path, query, feed_no=numbers.feed_no))
+def get_standings(path: EventPath, query: CategoryQuery) -> Response:
+    """Ranked rows with every criterion in force; with a category its members only, with their places among them."""
+    category = query.category()
+
+    def build(session: Session, at: Point) -> Response:
+        if category.is_everybody:
+            return _whole(session, at, StandingsKind.STANDINGS)
+        numbers = categories.members(session, at.event_id, category)
+        table = documents.read(session, at, StandingsKind.STANDINGS)
+        return Answer(body=answers.in_category(table, numbers=numbers, category=category.asked())).response()
+
+    if category.is_private:
+        _require_staff(path.event_id)
+    response = _answered(path.event_id, query.after, build)
+    if category.is_private:
+        response.headers["Cache-Control"] = "private, no-cache"
+    return response
 
 
 @api.get("/events/<int:event_id>/standings/<int:entrant_number>")
 @requires(Right.READ_EVENT)
 def get_arithmetic(path: EntrantPath, query: AfterQuery) -> Response:
     """Every value of one entrant with the sum it came from."""
+
+    def build(session: Session, at: Point) -> Response:
+        table = documents.table(session, at)
+        return Answer(body=answers.arithmetic(table.standings, path.entrant_number)).response()
+
+    return _answered(path.event_id, query.after, build)
+
+
+@api.get("/events/<int:event_id>/crosstable")
+@requires(Right.READ_EVENT)
+def get_crosstable(path: EventPath, query: AfterQuery) -> Response:
+    """The standings with each entrant's rounds: opponent, side, result, points or kind of bye."""
+    return _answered(path.event_id, query.after, lambda session, at: _whole(session, at, StandingsKind.CROSSTABLE))
+
+
+@api.get("/events/<int:event_id>/histories/<int:entrant_number>")
+@requires(Right.READ_EVENT)
+def get_history(path: EntrantPath, query: AfterQuery) -> Response:
+    """One entrant's rounds with the opponents' names and the total after each."""
+
+    def build(session: Session, at: Point) -> Response:
+        crosstable = documents.read(session, at, StandingsKind.CROSSTABLE)
+        return Answer(body=answers.history(crosstable, path.entrant_number)).response()
+
+    return _answered(path.event_id, query.after, build)
+
+
+def _answered(event_id: int, after: int | None, build: Callable[[Session, Point], Response]) -> Response:
+    """An answer of one moment, or 304 where the caller has it."""
     with here().database.snapshot() as session:
-        numbers = feed.numbers(session, path.event_id)
-        return feed_answer(numbers.feed_no, lambda: _arithmetic(session, path, query, feed_no=numbers.feed_no))
+        at = point(session, event_id, after=after)
+        return feed_answer(at.feed_no, lambda: build(session, at))
 
 
-def _found(session: Session, event_id: int, query: AfterQuery, *, feed_no: int) -> queries.Table:
-    return queries.table(session, here().standings, event_id=event_id, feed_no=feed_no, after=query.after)
+def _whole(session: Session, at: Point, kind: StandingsKind) -> Response:
+    return Response(documents.text(session, at, kind), mimetype="application/json")
 
 
-def _table(session: Session, path: EventPath, query: AfterQuery, *, feed_no: int) -> Response:
-    def written() -> str:
-        found = _found(session, path.event_id, query, feed_no=feed_no)
-        return json.dumps(answers.standings(found.standings, found.snapshot), ensure_ascii=False)
-
-    key = (path.event_id, feed_no, query.after, "json")  # kept as text: most readers ask for the whole table again
-    return Response(here().standings.get(key, written), mimetype="application/json")
-
-
-def _arithmetic(session: Session, path: EntrantPath, query: AfterQuery, *, feed_no: int) -> Response:
-    found = _found(session, path.event_id, query, feed_no=feed_no)
-    return Answer(body=answers.arithmetic(found.standings, path.entrant_number)).response()
+def _require_staff(event_id: int) -> None:
+    """Sex and age are told only to those who work at the event. Raises `Unauthenticated`, `Forbidden`."""
+    caller = current_caller()
+    if not caller.signed_in:
+        raise Unauthenticated("sign-in-needed", "Sign in to do this.")
+    with here().database.transaction() as session:
+        owner_id = owner_of(session, event_id)
+    if not caller.roles_in(event_id, owner_id=owner_id) & ROLES[Right.READ_STAFF]:
+        raise Forbidden("category-private", "Lists by sex or age are for those who work at the event.")
