@@ -10,8 +10,8 @@ from qisai import settings, telemetry
 from qisai.db.session import Database
 from qisai.queue.app import make_celery
 from qisai.web.app import make_service
-from services.results.process import Process, hold
-from services.results.standings_cache import StandingsCache
+from qisai.web.kept_values import KeptValues
+from services.results.process import MOST_TABLES, Process, hold
 from services.results.views import blueprints
 
 
@@ -34,7 +34,7 @@ def create_app() -> OpenAPI:
             database=database,
             celery=make_celery(found.redis_url, prefix=found.redis_prefix, for_worker=False),
             deadline_ms=settings.pairing_deadline_ms(),
-            standings=StandingsCache(),
+            standings=KeptValues(MOST_TABLES),
         ),
     )
     return app

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from celery import Celery
 from flask import Flask, current_app
 
 from qisai.db.session import Database
-from services.results.standings_cache import StandingsCache
+from qisai.web.kept_values import KeptValues
 
 _KEY = "qisai.results"
+MOST_TABLES: Final = 64
+"""Tables kept in memory: a crosstable of 500 entrants after nine rounds takes half a megabyte."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +24,8 @@ class Process:
     celery: Celery
     deadline_ms: int
     """How long a solver may take by default, in milliseconds."""
-    standings: StandingsCache
+    standings: KeptValues
+    """By event, feed number, round and form."""
 
 
 def hold(app: Flask, process: Process) -> None:

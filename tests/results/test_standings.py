@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sa
 
 from qisai.kernel.model import Result
-from services.results.standings_cache import StandingsCache
 from tests import fields
 from tests.results.conftest import Play, Service, make_play, problem
 
@@ -80,18 +79,3 @@ def test_a_withdrawn_entrant_keeps_its_line(two_rounds: Play) -> None:
         )
         fields.bump(session, two_rounds.field.event_id)
     assert table(two_rounds) == before
-
-
-def test_the_cache_keeps_the_tables_used_last() -> None:
-    cache = StandingsCache(most=2)
-    computed: list[int] = []
-
-    def compute(feed_no: int) -> int:
-        def work() -> int:
-            computed.append(feed_no)
-            return feed_no
-
-        return int(cache.get((1, feed_no, 0, "table"), work))
-
-    assert [compute(feed_no) for feed_no in (1, 2, 1, 3, 1, 2)] == [1, 2, 1, 3, 1, 2]
-    assert computed == [1, 2, 3, 2]

@@ -1,30 +1,24 @@
-"""Standings already computed, by event, feed number and round: an answer of yesterday can never be found again."""
+"""Values kept in one process by the moment they are of, so that an answer of yesterday can never be found again."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
-
-Key = tuple[int, int, int, str]
-"""Event, feed number, round after which, and in which form."""
-
-MOST_ENTRIES: Final = 64
-"""A crosstable of 500 entrants after nine rounds takes half a megabyte."""
+from typing import Any
 
 
-class StandingsCache:
+class KeptValues:
     """The `most` values used last. Safe for threads: of those who miss one key at once, one computes, the rest wait."""
 
-    def __init__(self, most: int = MOST_ENTRIES) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._tables: OrderedDict[Key, Any] = OrderedDict()
-        self._computing: dict[Key, tuple[threading.Lock, list[int]]] = {}
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._computing: dict[Hashable, tuple[threading.Lock, list[int]]] = {}
 
-    def get(self, key: Key, compute: Callable[[], Any]) -> Any:
+    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """The value under `key`, computed where it is not there. Whatever `compute` raises is raised, nothing kept."""
         found, value = self._look(key)
         if found:
@@ -37,25 +31,25 @@ class StandingsCache:
             return value
 
     def clear(self) -> None:
-        """Forgets everything; the next reader finds what the database keeps."""
+        """Forgets everything."""
         with self._lock:
-            self._tables.clear()
+            self._values.clear()
 
-    def _look(self, key: Key) -> tuple[bool, Any]:
+    def _look(self, key: Hashable) -> tuple[bool, Any]:
         with self._lock:
-            if key not in self._tables:
+            if key not in self._values:
                 return False, None
-            self._tables.move_to_end(key)
-            return True, self._tables[key]
+            self._values.move_to_end(key)
+            return True, self._values[key]
 
-    def _keep(self, key: Key, value: Any) -> None:
+    def _keep(self, key: Hashable, value: Any) -> None:
         with self._lock:
-            self._tables[key] = value
-            while len(self._tables) > self._most:
-                self._tables.popitem(last=False)
+            self._values[key] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
 
     @contextmanager
-    def _alone(self, key: Key) -> Iterator[None]:
+    def _alone(self, key: Hashable) -> Iterator[None]:
         """One thread at a time for each key; the lock goes with the last who waited for it."""
         with self._lock:
             lock, waiting = self._computing.setdefault(key, (threading.Lock(), [0]))
