@@ -2,7 +2,7 @@
 # Nothing is needed but Python >= 3.11 and make; uv is used for the installation where it is on the PATH.
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check format bench campaign demo secrets lock clean venv
+.PHONY: help up test check format bench campaign chaos demo secrets lock clean venv
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -35,6 +35,9 @@ bench: venv ## measure speed side by side with the baselines
 
 campaign: venv ## simulate 10,000 tournaments and check every draw
 	@$(PY) -m bench.campaign $(ARGS)
+
+chaos: venv ## break everything under load for some minutes, then check that nothing was lost (ARGS="--seed 1")
+	@$(PY) -m bench.chaos $(ARGS)
 
 demo: venv ## play a whole event over HTTP, on the running system or one of its own (ROSTER=file.csv ROUNDS=7)
 	@$(PY) -m qisai.cli.main demo --roster "$(ROSTER)" --rounds $(ROUNDS) $(ARGS)

@@ -28,6 +28,7 @@ from qisai.db.records import AlertRow
 from qisai.db.rounds import DrawRow
 from qisai.local import postgres, valkey
 from qisai.local.ports import free_port
+from qisai.queue.names import QUEUE_SMALL, QUEUES
 from services.results.app import create_app
 from tests import calls, fields
 from tests.faults.proxy import Proxy
@@ -36,6 +37,8 @@ from tests.servers import Database, comes_true, service_urls
 LEASE_SECONDS = 2
 ATTEMPTS = 3
 PREFIX = "faults:"
+SMALL, BOTH = QUEUE_SMALL, ",".join(QUEUES)
+STEERED, REAL = "tests.faults.steered_worker", "services.pairing.app"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -122,6 +125,7 @@ class Stage:
     to_valkey: Proxy
     database: Database
     environment: dict[str, str]
+    worker_app: str
     workers: list[Part] = field(default_factory=list)
     keepers: list[Part] = field(default_factory=list)
     _app: Flask | None = None
@@ -161,10 +165,10 @@ class Stage:
         assert self.valkey.process is not None
         self.valkey_server.wait_ready(self.valkey.process)
 
-    def add_worker(self, *, queues: str = "pairing.small,pairing.large", **more: str) -> Part:
+    def add_worker(self, *, queues: str = BOTH, **more: str) -> Part:
         """One more worker process, not yet started."""
         name = f"worker{len(self.workers) + 1}"
-        words = ["-m", "celery", "-q", "-A", "tests.faults.steered_worker", "worker", "-Q", queues]
+        words = ["-m", "celery", "-q", "-A", self.worker_app, "worker", "-Q", queues]
         words += ["--concurrency", "1", "--hostname", f"{name}@%h", "--loglevel", "WARNING"]
         words += ["--without-gossip", "--without-mingle"]
         self.workers.append(self._python(name, words, **more))
@@ -266,15 +270,20 @@ class Stage:
 
 
 @contextmanager
-def raised(*, workers: int = 2, environment: Mapping[str, str] | None = None, steered: bool = True) -> Iterator[Stage]:
-    """An installation in a temporary folder, all of it running; nothing of it is left at the end."""
+def raised(
+    *, workers: Sequence[str] = (BOTH, BOTH), environment: Mapping[str, str] | None = None, worker_app: str = STEERED
+) -> Iterator[Stage]:
+    """An installation in a temporary folder, all of it running; nothing of it is left at the end.
+
+    `workers` are the queues of each worker; `environment` has settings in place of the short ones of the tests.
+    """
     folder = Path(tempfile.mkdtemp(prefix="qisai-faults-"))
     folder.chmod(0o711)
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        made = _make(folder, stack, environment or {})
-        for _ in range(workers):
-            made.add_worker()
+        made = _make(folder, stack, environment or {}, worker_app)
+        for queues in workers:
+            made.add_worker(queues=queues)
         made.add_keeper()
         stack.callback(_stop, made)
         for part in (*made.workers, *made.keepers):
@@ -282,7 +291,7 @@ def raised(*, workers: int = 2, environment: Mapping[str, str] | None = None, st
         yield made
 
 
-def _make(folder: Path, stack: ExitStack, environment: Mapping[str, str]) -> Stage:
+def _make(folder: Path, stack: ExitStack, environment: Mapping[str, str], worker_app: str) -> Stage:
     (folder / "steering").mkdir()
     server = postgres.prepare(
         folder / "postgres",
@@ -306,6 +315,7 @@ def _make(folder: Path, stack: ExitStack, environment: Mapping[str, str]) -> Sta
         to_postgres=to_postgres,
         to_valkey=to_valkey,
         database=database,
+        worker_app=worker_app,
         environment={
             **{name: value for name, value in os.environ.items() if not name.startswith("QISAI_")},
             "QISAI_PAIRING_DATABASE_URL": database.url("pairing").replace(f":{server.port}/", f":{to_postgres.port}/"),
@@ -329,7 +339,8 @@ def _make(folder: Path, stack: ExitStack, environment: Mapping[str, str]) -> Sta
     server.make_owner()
     migrate(database.owner_url, service_urls=service_urls(server, database.name))
     settings = calls.service_environment("results", database, redis_url=redis_url, prefix=PREFIX)
-    made._app = stack.enter_context(calls.service_app(create_app, settings))
+    logs = {"QISAI_LOG_LEVEL": made.environment.get("QISAI_LOG_LEVEL", "info")}
+    made._app = stack.enter_context(calls.service_app(create_app, settings | logs))
     return made
 
 
