@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from qisai.db.rounds import ResultConflictRow, ResultLogRow
@@ -38,9 +39,25 @@ def round_(view: RoundView) -> Json:
         "published_by": view.published_by,
         "closed_at": moment(view.closed_at),
         "closed_by": view.closed_by,
+        "clock": _clock(view),
         "boards": view.boards,
         "reported": view.reported,
         "byes": byes(view.byes),
+    }
+
+
+def _clock(view: RoundView) -> Json | None:
+    """The round's clock at the server's time `now`: pages count on from there, whatever their own clock says."""
+    left_ms, ends_at = view.clock_left_ms, view.clock_ends_at
+    if ends_at is not None and view.now is not None:
+        left_ms = max(0, round((ends_at - view.now) / timedelta(milliseconds=1)))
+    if left_ms is None:
+        return None
+    return {
+        "runs": ends_at is not None,
+        "left_seconds": left_ms / 1000,
+        "ends_at": moment(ends_at),
+        "now": moment(view.now),
     }
 
 

@@ -8,7 +8,9 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
 
 from qisai.db.jobs import JobState
 from qisai.kernel.model import Result
-from qisai.web.shapes import Body, EventPath, Id, Line, NeededReason, PageQuery, Reason, RoundPath, plain
+from qisai.kernel.tournament_file import MAX_ADJUSTMENT
+from qisai.web.shapes import Body, EventPath, Id, Line, NeededReason, OptionalBody, PageQuery, Reason, RoundPath, plain
+from services.results.operations.clocks import MOST_SECONDS, ClockAction
 
 __all__ = [
     "AfterQuery", "AlertPath", "AlertsQuery", "BoardPath", "EntrantPath", "EventPath", "FeedQuery", "ImportQuery",
@@ -83,3 +85,35 @@ class ResultItem(ResultBody):
 
 class ResultsBody(Body):
     results: Annotated[list[ResultItem], Field(min_length=1, max_length=500)]
+
+
+class CloseBody(OptionalBody):
+    force: StrictBool = False
+    """Close although boards are open; needs a reason."""
+    reason: Line = ""
+
+
+class ClockBody(Body):
+    action: ClockAction
+    seconds: Annotated[StrictInt | None, Field(ge=-MOST_SECONDS, le=MOST_SECONDS)] = None
+    """Of `start`: how long; of `adjust`: how much more, or less."""
+
+
+class AdjustmentPath(EventPath):
+    adjustment_id: Id
+
+
+def _some_half_points(points: float) -> float:
+    if points == 0 or points * 2 != int(points * 2):
+        raise ValueError("must be points in steps of .5, and not 0")
+    return points
+
+
+class AdjustmentBody(Body):
+    entrant_id: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]
+    points: Annotated[
+        float, Field(ge=-MAX_ADJUSTMENT, le=MAX_ADJUSTMENT, strict=True), AfterValidator(_some_half_points)
+    ]
+    """Given; below 0: taken."""
+    after_round: Annotated[StrictInt, Field(ge=1, le=100)]
+    reason: Annotated[Line, Field(min_length=1)]

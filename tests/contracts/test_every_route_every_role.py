@@ -110,6 +110,7 @@ def world(request: pytest.FixtureRequest, servers: Servers) -> Iterator[World]:
             "entrant_number": 1,
             "entrant_id": event.entrant_ids[1],
             "pair_id": 1,
+            "adjustment_id": 1,
         }
     environment = calls.service_environment(request.param, database, redis_url="redis://127.0.0.1:1/0")
     with calls.service_app(create_app, environment) as app:

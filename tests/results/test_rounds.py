@@ -135,3 +135,20 @@ def test_a_round_is_changed_only_as_it_was_read(play: Play) -> None:
         assert play.chief.post(f"{play.round(1)}/close", version=2).status_code == 200
         with pytest.raises(Stale):
             change_round(session, read_before, to=RoundState.PENDING, values={})
+
+
+def test_a_round_is_closed_with_open_boards_only_by_force_and_with_a_reason(play: Play) -> None:
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4)])
+    url = f"{play.round(1)}/close"
+    problem(play.chief.post(url, {"reason": "散场"}, version=2), 409, "results-missing")
+    body = problem(play.chief.post(url, {"force": True}, version=2), 422, "reason-needed")
+    assert [fault["pointer"] for fault in body["errors"]] == ["/reason"]
+    closed = play.chief.post(url, {"force": True, "reason": "闭馆，明日续录"}, version=2)
+    assert (closed.json["state"], closed.json["reported"], closed.json["boards"]) == ("closed", 1, 2)
+    last = play.chief.get(f"{play.event}/log?kind=audit").json["items"][0]
+    assert (last["action"], last["reason"], last["new"]) == ("round.close", "闭馆，明日续录", {"open_boards": [2]})
+    blockers = problem(play.chief.post(f"{play.event}/finish", version=1), 409, "event-not-over")["blockers"]
+    assert [(blocker["slug"], blocker["board"]) for blocker in blockers] == [("result-missing", 2)]
+    blockers = problem(play.chief.post(f"{play.round(2)}/draws"), 409, "draw-not-possible")["blockers"]
+    assert [blocker["slug"] for blocker in blockers] == ["result-missing"]

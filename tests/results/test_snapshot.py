@@ -194,6 +194,8 @@ def counted_queries(service: Service) -> Iterator[list[str]]:
 def test_no_route_sends_more_queries_for_more_boards(service: Service) -> None:
     """Pins that nothing is read row by row: an event of 60 boards costs the queries of one of 10."""
     counts: dict[str, list[int]] = {}
+    corrected = {"result": "draw", "reason": "复核"}
+    swap = {"edits": [{"kind": "swap", "entrants": [1, 2]}]}
     for entrants in (20, 120):
         play = make_play(service, entrants=entrants)
         half = entrants // 2
@@ -209,9 +211,11 @@ def test_no_route_sends_more_queries_for_more_boards(service: Service) -> None:
             "export": lambda play=play: play.chief.get(f"{play.event}/exports/json"),
             "log": lambda play=play: play.chief.get(f"{play.event}/log"),
             "draw": lambda play=play: play.chief.get(f"{play.round(2)}/draws/1"),
+            "adjustments": lambda play=play: play.chief.get(f"{play.event}/adjustments"),
+            "change": lambda play=play: play.chief.patch(f"{play.round(2)}/draws/1?dry_run=1", swap, version=1),
             "ask": lambda play=play: play.chief.post(f"{play.round(2)}/draws"),
             "publish": lambda play=play: play.chief.post(f"{play.round(2)}/draws/1/publish", version=1),
-            "result": lambda play=play: play.chief.put(play.result_of(1, 1), {"result": "draw"}, version=2),
+            "result": lambda play=play: play.chief.put(play.result_of(1, 1), corrected, version=2),
             "close": lambda play=play: play.chief.post(f"{play.round(1)}/close", version=2),
         }
         for name, call in calls.items():

@@ -14,6 +14,8 @@ from qisai.errors import Blocker, Conflict, NotFound, Stale
 from qisai.kernel.model import Result
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
+from services.results.operations.rounds import missing_result
+from services.results.queries.boards import open_boards
 
 
 def start_event(session: Session, actor: Actor, *, event_id: int, seen_version: int) -> EventRow:
@@ -22,7 +24,7 @@ def start_event(session: Session, actor: Actor, *, event_id: int, seen_version: 
 
 
 def finish_event(session: Session, actor: Actor, *, event_id: int, seen_version: int) -> EventRow:
-    """running → finished, once a round was played, all are closed and no game is adjourned. Never by itself.
+    """running → finished, once a round was played, all are closed, and no board is open or adjourned. Never by itself.
 
     Raises `NotFound`, `Stale`, `Conflict` `event-state`, or `event-not-over` with what is still open.
     """
@@ -103,6 +105,9 @@ def _open_ends(session: Session, event_id: int) -> list[Blocker]:
         for row in rounds
         if row.state is not RoundState.CLOSED
     ]
+    closed = {row.number for row in rounds if row.state is RoundState.CLOSED}
+    missing = open_boards(session, event_id, before=max(row.number for row in rounds) + 1)
+    blockers += [missing_result(row) for row in missing if row.round_no in closed]
     adjourned = session.execute(
         sa.select(b.id, b.number, r.number.label("round_no"))
         .join(r, r.id == b.round_id)

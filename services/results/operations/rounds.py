@@ -10,16 +10,29 @@ from sqlalchemy.orm import Session
 from qisai.db.events import EventRow, EventState
 from qisai.db.rounds import BoardRow, DrawRow, DrawState, RoundState, SeatRow
 from qisai.db.session import compare_and_set
-from qisai.errors import Blocker, Conflict
+from qisai.errors import Blocker, Conflict, FieldError, Invalid
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
 from services.results.answers import moment
-from services.results.operations.rounds_held import change_round, hold_existing, later_published_round
+from services.results.operations.rounds_held import NO_CLOCK, change_round, hold_existing, later_published_round
 from services.results.queries.boards import boards_of_round
 
 
-def close_round(session: Session, actor: Actor, *, event_id: int, number: int, seen_version: int) -> None:
-    """No result is taken in the round any more. Raises `Conflict` with a blocker for every board without a result."""
+def close_round(
+    session: Session,
+    actor: Actor,
+    *,
+    event_id: int,
+    number: int,
+    seen_version: int,
+    force: bool = False,
+    reason: str = "",
+) -> None:
+    """No result is taken in the round any more, and its clock is gone.
+
+    Raises `Conflict` `results-missing` with a blocker for every board without a result; with `force` they stay open,
+    which needs a reason (`Invalid` `reason-needed`). Open boards still stop pairing and the end of the event.
+    """
     round_ = hold_existing(session, event_id, number=number, seen_version=seen_version)
     if round_.state is RoundState.CLOSED:
         raise Conflict(
@@ -30,11 +43,16 @@ def close_round(session: Session, actor: Actor, *, event_id: int, number: int, s
             closed_at=moment(round_.closed_at),
         )
     blockers = [missing_result(row) for row in boards_of_round(session, event_id, round_no=number) if not row.result]
-    if blockers:
+    if blockers and not force:
         detail = f"Round {number} has boards without a result."
         raise Conflict("results-missing", detail, blockers=blockers, round=number)
-    change_round(session, round_, to=RoundState.CLOSED, values={"closed_at": sa.func.now(), "closed_by": actor.name})
-    _record(session, actor, "round.close", event_id=event_id, number=number)
+    if blockers and not reason:
+        faults = [FieldError("/reason", "is missing", "reason-needed")]
+        raise Invalid("reason-needed", "Closing a round with open boards needs a reason.", errors=faults)
+    values = {"closed_at": sa.func.now(), "closed_by": actor.name, **NO_CLOCK}
+    change_round(session, round_, to=RoundState.CLOSED, values=values)
+    new = {"open_boards": [blocker.context["board"] for blocker in blockers]} if blockers else None
+    _record(session, actor, "round.close", event_id=event_id, number=number, reason=reason, new=new)
     feed.publish(session, event_id, "round.closed", data={"round": number})
 
 
@@ -73,7 +91,7 @@ def unpublish_round(
     if round_.draw_id is not None:
         draw = _update(DrawRow, DrawRow.id == round_.draw_id)
         session.execute(draw.values(state=DrawState.UNPUBLISHED, version=DrawRow.version + 1))
-    values = {"draw_id": None, "published_at": None, "published_by": None}
+    values = {"draw_id": None, "published_at": None, "published_by": None, **NO_CLOCK}
     change_round(session, round_, to=RoundState.PENDING, values=values)
     _record(session, actor, "round.unpublish", event_id=event_id, number=number, reason=reason)
     if number == 1:
@@ -122,5 +140,15 @@ def _update(table: type[Any], *where: Any) -> Any:
     return sa.update(table).where(*where).execution_options(synchronize_session=False)
 
 
-def _record(session: Session, actor: Actor, action: str, *, event_id: int, number: int, reason: str = "") -> None:
-    audit.record(session, actor, action=action, subject=f"round:{number}", event_id=event_id, reason=reason)
+def _record(
+    session: Session,
+    actor: Actor,
+    action: str,
+    *,
+    event_id: int,
+    number: int,
+    reason: str = "",
+    new: dict[str, Any] | None = None,
+) -> None:
+    subject = f"round:{number}"
+    audit.record(session, actor, action=action, subject=subject, event_id=event_id, reason=reason, new=new)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -14,6 +15,9 @@ from qisai.errors import Conflict, Stale
 from services.results.answers import moment
 
 Values = dict[str, Any]
+
+NO_CLOCK: Final[Mapping[str, None]] = {"clock_ends_at": None, "clock_left_ms": None}
+"""Values of a round whose clock is taken away: stopped, closed or taken back."""
 
 
 def hold_round(session: Session, event_id: int, *, number: int, create: bool = False) -> RoundRow | None:

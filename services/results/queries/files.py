@@ -19,7 +19,8 @@ def owner_of(session: Session, event_id: int) -> int | None:
 
 
 def tournament_file(session: Session, event_id: int, *, with_private: bool) -> dict[str, Any]:
-    """The event's published rounds, field and regulations; `with_private` adds forbidden pairs and the next round.
+    """The event's published rounds, field and regulations; `with_private` adds forbidden pairs, the next round and
+    the reasons of adjustments.
 
     Only the whole file pairs like the event itself; the public one gives the same standings. After the last planned
     round there is no next one.
@@ -28,7 +29,8 @@ def tournament_file(session: Session, event_id: int, *, with_private: bool) -> d
     tournament = snapshot.tournament
     planned = tournament.regulations.rounds
     if not with_private:
-        tournament = replace(tournament, forbidden_pairs=(), next=None)
+        unexplained = tuple(replace(one, reason="") for one in tournament.adjustments)
+        tournament = replace(tournament, forbidden_pairs=(), next=None, adjustments=unexplained)
     elif planned is not None and len(tournament.rounds) >= planned:
         tournament = replace(tournament, next=None)
     return tournament_to_json(tournament)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -29,6 +30,10 @@ class RoundView:
     published_by: str | None = None
     closed_at: Any = None
     closed_by: str | None = None
+    clock_ends_at: datetime | None = None
+    clock_left_ms: int | None = None
+    now: datetime | None = None
+    """The server's time when this was read: what the clock is told from."""
     boards: int = 0
     reported: int = 0
     byes: Sequence[Any] = ()
@@ -67,7 +72,8 @@ def _views(session: Session, *where: sa.ColumnElement[bool]) -> list[RoundView]:
         .lateral()
     )
     states = (r.id, r.number, r.state, r.version, r.published_at, r.published_by, r.closed_at, r.closed_by)
-    query = sa.select(*states, counts.c.boards, counts.c.reported).select_from(r).join(counts, sa.true())
+    clock = (r.clock_ends_at, r.clock_left_ms, sa.func.clock_timestamp().label("now"))
+    query = sa.select(*states, *clock, counts.c.boards, counts.c.reported).select_from(r).join(counts, sa.true())
     rows = session.execute(query.where(*where).order_by(r.number)).all()
     byes = byes_of(session, [row.id for row in rows])
     return [RoundView(**row._mapping, byes=byes.get(row.id, ())) for row in rows]

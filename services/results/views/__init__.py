@@ -6,10 +6,22 @@ from collections.abc import Sequence
 
 from flask_openapi3 import APIBlueprint
 
-from services.results.views import boards, draws, events, files, jobs, logs, operating, rounds, sheets, standings
+from services.results.views import (
+    adjustments,
+    boards,
+    draws,
+    events,
+    files,
+    jobs,
+    logs,
+    operating,
+    rounds,
+    sheets,
+    standings,
+)
 
 
 def blueprints() -> Sequence[APIBlueprint]:
     """All routes of the service."""
-    modules = (rounds, draws, jobs, boards, standings, sheets, events, files, logs, operating)
+    modules = (rounds, draws, jobs, boards, adjustments, standings, sheets, events, files, logs, operating)
     return [module.api for module in modules]

@@ -1,4 +1,4 @@
-"""Rounds: read, close, reopen, take back."""
+"""Rounds: read, close, reopen, take back, and their clock."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from qisai.web.requests import Answer, feed_answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
 from services.results import answers
 from services.results.operations import rounds as operations
+from services.results.operations.clocks import set_clock
 from services.results.process import here
 from services.results.queries import boards as boards_queries
 from services.results.queries import rounds as queries
-from services.results.schemas import EventPath, NeededReason, Reason, RoundPath
+from services.results.schemas import ClockBody, CloseBody, EventPath, NeededReason, Reason, RoundPath
 
 api = APIBlueprint("rounds", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="rounds")])
 
@@ -49,11 +50,11 @@ def list_boards(path: RoundPath) -> Any:
 
 @api.post("/events/<int:event_id>/rounds/<int:round_no>/close")
 @requires(Right.CONTROL_ROUND)
-def close(path: RoundPath) -> Any:
-    """No result is taken any more."""
-    actor, seen = current_caller().actor, version_seen()
+def close(path: RoundPath, body: CloseBody) -> Any:
+    """No result is taken any more. With `force` and a reason boards may stay open."""
+    target = {"event_id": path.event_id, "number": path.round_no, "seen_version": version_seen()}
     with here().database.transaction() as session:
-        operations.close_round(session, actor, event_id=path.event_id, number=path.round_no, seen_version=seen)
+        operations.close_round(session, current_caller().actor, **target, force=body.force, reason=body.reason)
         return _round_answer(session, path).response()
 
 
@@ -74,6 +75,16 @@ def unpublish(path: RoundPath, body: NeededReason) -> Any:
     target = {"event_id": path.event_id, "number": path.round_no, "seen_version": version_seen()}
     with here().database.transaction() as session:
         operations.unpublish_round(session, current_caller().actor, **target, reason=body.reason)
+        return _round_answer(session, path).response()
+
+
+@api.post("/events/<int:event_id>/rounds/<int:round_no>/clock")
+@requires(Right.CONTROL_ROUND)
+def clock(path: RoundPath, body: ClockBody) -> Any:
+    """Starts, pauses, resumes, adjusts or stops the round's clock."""
+    target = {"event_id": path.event_id, "number": path.round_no, "seen_version": version_seen()}
+    with here().database.transaction() as session:
+        set_clock(session, current_caller().actor, **target, action=body.action, seconds=body.seconds)
         return _round_answer(session, path).response()
 
 

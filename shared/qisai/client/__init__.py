@@ -5,10 +5,12 @@ from qisai.client.events import BulkChange, Entrant, Event, Imported, ImportRepo
 from qisai.client.operations import Alert, Breaker, QueueView, ServiceHealth, Worker
 from qisai.client.people import Account, Grant, Me, Token
 from qisai.client.rounds import (
+    Adjustment,
     BoardLog,
     Boards,
     BoardView,
     ByeView,
+    ClockView,
     DrawView,
     Job,
     Player,
@@ -19,8 +21,8 @@ from qisai.client.rounds import (
 from qisai.client.transport import HttpTransport, Reply, Request, Transport
 
 __all__ = [
-    "Account", "Alert", "BoardLog", "BoardView", "Boards", "Breaker", "BulkChange", "ByeView", "Client", "DrawView",
-    "Entrant", "Event", "Grant", "HttpTransport", "ImportReport", "Imported", "Job", "Lots", "Me", "Player", "Profile",
-    "QueueView", "Reply", "Request", "RoundView", "ServiceHealth", "Standings", "StandingsRow", "Token", "Transport",
-    "Worker",
+    "Account", "Adjustment", "Alert", "BoardLog", "BoardView", "Boards", "Breaker", "BulkChange", "ByeView",
+    "Client", "ClockView", "DrawView", "Entrant", "Event", "Grant", "HttpTransport", "ImportReport", "Imported",
+    "Job", "Lots", "Me", "Player", "Profile", "QueueView", "Reply", "Request", "RoundView", "ServiceHealth",
+    "Standings", "StandingsRow", "Token", "Transport", "Worker",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from qisai.client.calls import Calls
 from qisai.client.problems import error_of
 from qisai.client.reading import Json, all_items, items
-from qisai.client.rounds import BoardLog, Boards, BoardView, DrawView, Job, RoundView, Standings
+from qisai.client.rounds import Adjustment, BoardLog, Boards, BoardView, DrawView, Job, RoundView, Standings
 from qisai.errors import QisaiError, Unavailable
 from qisai.kernel.model import Result
 
@@ -107,9 +107,32 @@ class RoundCalls(Calls):
         path = f"{_round_path(event_id, round_no)}/draws/{draw.number}/publish"
         return RoundView.from_json(self._write("POST", path, {}, version=draw.version))
 
-    def close(self, event_id: int, round_: RoundView) -> RoundView:
-        """Closes a round whose boards are all reported. Raises `Conflict` naming the open boards."""
-        return self._act(event_id, round_, "close", {})
+    def close(self, event_id: int, round_: RoundView, *, force: bool = False, reason: str = "") -> RoundView:
+        """Closes a round whose boards are all reported, or with `force` and a reason any.
+
+        Raises `Conflict` naming the open boards.
+        """
+        return self._act(event_id, round_, "close", {"force": force, "reason": reason} if force else {})
+
+    def set_clock(self, event_id: int, round_: RoundView, action: str, *, seconds: int | None = None) -> RoundView:
+        """`start` or `adjust` (with seconds), `pause`, `resume`, `stop` the clock of a round."""
+        return self._act(event_id, round_, "clock", {"action": action, "seconds": seconds})
+
+    def adjustments(self, event_id: int) -> tuple[Adjustment, ...]:
+        """Points given or taken by decision of the chief referee, those taken back too."""
+        return items(self._get(f"/api/v1/events/{event_id}/adjustments"), Adjustment.from_json)
+
+    def adjust(
+        self, event_id: int, entrant_id: int, *, points: float, after_round: int, reason: str, key: str | None = None
+    ) -> Adjustment:
+        """Gives points, or takes them (below 0); they count in standings after that round and later."""
+        body = {"entrant_id": entrant_id, "points": points, "after_round": after_round, "reason": reason}
+        return Adjustment.from_json(self._create(f"/api/v1/events/{event_id}/adjustments", body, key=key))
+
+    def take_back_adjustment(self, event_id: int, adjustment: Adjustment, *, reason: str) -> Adjustment:
+        """The decision counts no more. Raises `Stale`, `Conflict` for one taken back already."""
+        path = f"/api/v1/events/{event_id}/adjustments/{adjustment.id}/take-back"
+        return Adjustment.from_json(self._write("POST", path, {"reason": reason}, version=adjustment.version))
 
     def reopen(self, event_id: int, round_: RoundView, *, reason: str) -> RoundView:
         """Opens a closed round again."""
@@ -153,8 +176,8 @@ class RoundCalls(Calls):
         body = {"results": [dict(result) for result in results]}
         answer = self._write("PUT", f"{_round_path(event_id, round_no)}/results", body)
         return tuple(
-            BoardView.from_json(item["board"]) if item["status"] < 400 else error_of(item["status"], {}, item["problem"])
-            for item in answer["items"]
+            BoardView.from_json(one["board"]) if one["status"] < 400 else error_of(one["status"], {}, one["problem"])
+            for one in answer["items"]
         )
 
     def board_log(self, board_id: int) -> BoardLog:

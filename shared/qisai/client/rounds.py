@@ -45,6 +45,26 @@ class ByeView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClockView:
+    """The clock of a round at the server's time `now`: count on from there."""
+
+    runs: bool
+    left_seconds: float
+    ends_at: datetime | None
+    now: datetime | None
+
+    @classmethod
+    def from_json(cls, body: Json) -> ClockView:
+        """From the API's object."""
+        return cls(
+            runs=body["runs"],
+            left_seconds=body["left_seconds"],
+            ends_at=moment(body.get("ends_at")),
+            now=moment(body.get("now")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundView:
     """A round. `reported` counts the boards with a result."""
 
@@ -56,6 +76,7 @@ class RoundView:
     boards: int = 0
     reported: int = 0
     byes: tuple[ByeView, ...] = ()
+    clock: ClockView | None = None
 
     @classmethod
     def from_json(cls, body: Json) -> RoundView:
@@ -70,6 +91,7 @@ class RoundView:
             closed_at=moment(body.get("closed_at")),
             boards=boards if isinstance(boards, int) else len(boards),
             reported=body.get("reported") or 0,
+            clock=None if body.get("clock") is None else ClockView.from_json(body["clock"]),
             byes=tuple(ByeView.from_json(bye) for bye in byes) if not isinstance(byes, int) else (),
         )
 
@@ -270,3 +292,37 @@ class BoardLog:
     def from_json(cls, body: Json) -> BoardLog:
         """From the API's object."""
         return cls(changes=tuple(body["items"]), conflicts=tuple(body.get("conflicts") or ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjustment:
+    """Points that the chief referee gave, or took (below 0), counted in standings after `after_round` and later."""
+
+    id: int
+    entrant: Player
+    points: float
+    after_round: int
+    reason: str
+    made_by: str
+    version: int
+    made_at: datetime | None = None
+    taken_back_at: datetime | None = None
+    taken_back_by: str | None = None
+    taken_back_reason: str | None = None
+
+    @classmethod
+    def from_json(cls, body: Json) -> Adjustment:
+        """From the API's object."""
+        return cls(
+            id=body["id"],
+            entrant=Player.from_json(body["entrant"]),
+            points=body["points"],
+            after_round=body["after_round"],
+            reason=body["reason"],
+            made_by=body["made_by"],
+            version=body["version"],
+            made_at=moment(body.get("made_at")),
+            taken_back_at=moment(body.get("taken_back_at")),
+            taken_back_by=body.get("taken_back_by"),
+            taken_back_reason=body.get("taken_back_reason"),
+        )
