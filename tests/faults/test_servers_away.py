@@ -118,6 +118,7 @@ def test_a_connection_lost_while_the_draft_is_committed_stores_it_once(
     is_the_draw(play, job_id)
     job = stage.job(job_id)
     assert job.draw_id == stage.drafts(job_id)[0].id
+    assert job.attempts == 1, "the worker itself tried again"
     pause(0.5)
     assert stage.job(job_id).version == job.version
     kinds = [kind for kind, data in play.feed() if data.get("job") == job_id]
