@@ -32,4 +32,5 @@ def install(app: Flask) -> None:
 def _wants_page() -> bool:
     if request.path.startswith(("/api/", "/healthz", "/readyz", "/metrics", "/assets/")):
         return False
-    return request.accept_mimetypes["text/html"] > 0
+    # Named, not `*/*`: a program that takes anything gets the problem.
+    return any(kind == "text/html" and quality > 0 for kind, quality in request.accept_mimetypes)
