@@ -181,3 +181,14 @@ def test_every_make_target_explains_itself() -> None:
     said = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     targets = set(re.search(r"^\.PHONY: (.+)$", text, re.M)[1].split()) - {"venv"}  # type: ignore[index]
     assert {line.split()[1] for line in said.splitlines()} == targets
+
+
+@pytest.mark.parametrize(("failing", "code"), [("nothing", 0), ("check", 1), ("test", 1)])
+def test_what_has_to_pass_before_a_merge_fails_if_any_part_does(tmp_path: Path, failing: str, code: int) -> None:
+    make = tmp_path / "make"
+    make.write_text(f'#!/bin/sh\necho "made $1 in $PWD"\n[ "$1" != {failing} ]\n')
+    make.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run([ROOT / ".ci" / "run"], env=environment, capture_output=True, text=True, check=False, cwd="/")
+    assert done.returncode == code
+    assert done.stdout.splitlines() == [f"made check in {ROOT}", f"made test in {ROOT}"]
