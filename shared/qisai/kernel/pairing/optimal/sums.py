@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from qisai.kernel.pairing.criteria import Criterion
@@ -26,7 +26,7 @@ class Priced:
     y: tuple[int, ...]
     odd_sets: tuple[OddSet, ...]
 
-    def values(self, criteria: Sequence[Criterion]) -> dict[str, int]:
+    def values(self, criteria: Iterable[Criterion]) -> dict[str, int]:
         """Values of some of the criteria that were solved for."""
         values = self.tables.tuple_of(self.total)
         return {criterion.name: values[criterion.name] for criterion in criteria}
