@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from qisai.errors import Invalid
 from qisai.kernel.categories import BirthYears, birth_years, places
-from qisai.kernel.crosstable import CrosstableCell, Side, crosstable, crosstable_to_json
+from qisai.kernel.crosstable import CrosstableCell, Fate, Side, crosstable, crosstable_to_json
 from qisai.kernel.model import ByeKind, Result
 from qisai.kernel.standings import standings
 from qisai.kernel.tournament_file import parse_tournament
@@ -39,6 +39,21 @@ def test_every_kind_of_cell_comes_back_as_it_was_written() -> None:
     lines = {row.place.number: [written(cell) for cell in row.cells] for row in found}
     wanted = (line.split(":") for line in EVERYTHING.strip().splitlines())
     assert lines == {int(number): cells.split() for number, cells in wanted}
+
+
+def test_each_side_reads_what_its_game_came_to() -> None:
+    fates = {
+        row.place.number: [cell.fate for cell in row.cells] for row in crosstable(standings(tournament(EVERYTHING)))
+    }
+    win, loss, draw = Fate.WIN, Fate.LOSS, Fate.DRAW
+    assert fates == {
+        1: [win, draw, None, None],
+        2: [loss, Fate.ADJOURNED, Fate.FORFEIT_WIN, None],
+        3: [Fate.FORFEIT_LOSS, draw, Fate.FORFEIT_LOSS, None],
+        4: [Fate.FORFEIT_LOSS, Fate.ADJOURNED, None, None],
+        5: [None, Fate.VOID, None, win],
+        6: [None, Fate.VOID, None, loss],
+    }
 
 
 @settings(max_examples=60, deadline=None)

@@ -18,11 +18,13 @@ from qisai.client.rounds import (
     Standings,
     StandingsRow,
 )
+from qisai.client.tables import Crosstable, CrosstableRow, History, HistoryRound, PrizeRow, PrizeTable, RoundCell
 from qisai.client.transport import HttpTransport, Reply, Request, Transport
 
 __all__ = [
-    "Account", "Adjustment", "Alert", "BoardLog", "BoardView", "Boards", "Breaker", "BulkChange", "ByeView",
-    "Client", "ClockView", "DrawView", "Entrant", "Event", "Grant", "HttpTransport", "ImportReport", "Imported",
-    "Job", "Lots", "Me", "Player", "Profile", "QueueView", "Reply", "Request", "RoundView", "ServiceHealth",
-    "Standings", "StandingsRow", "Token", "Transport", "Worker",
+    "Account", "Adjustment", "Alert", "BoardLog", "BoardView", "Boards", "Breaker", "BulkChange", "ByeView", "Client",
+    "ClockView", "Crosstable", "CrosstableRow", "DrawView", "Entrant", "Event", "Grant", "History", "HistoryRound",
+    "HttpTransport", "ImportReport", "Imported", "Job", "Lots", "Me", "Player", "PrizeRow", "PrizeTable", "Profile",
+    "QueueView", "Reply", "Request", "RoundCell", "RoundView", "ServiceHealth", "Standings", "StandingsRow", "Token",
+    "Transport", "Worker",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """The typed client of the public API: `Client(HttpTransport("http://…", token="qisai_…"))`.
 
-Calls stand in groups: `client.events`, `client.entrants`, `client.rounds`, `client.people`, `client.operations`. Every
-problem of the API is raised as the error of `qisai.errors` that it stands for, with slug, context, blockers and the
-current value.
+Calls stand in groups: `client.events`, `client.entrants`, `client.rounds`, `client.tables`, `client.people`,
+`client.operations`. Every problem of the API is raised as the error of `qisai.errors` that it stands for, with slug,
+context, blockers and the current value.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from qisai.client.people import Account, Grant, Me, Token
 from qisai.client.reading import all_items, items
 from qisai.client.round_calls import RoundCalls
 from qisai.client.rounds import Job
+from qisai.client.table_calls import TableCalls
 from qisai.client.transport import HttpTransport, Transport
 from qisai.db.accounts import Role
 
@@ -34,6 +35,7 @@ class Client:
         self.entrants = EntrantCalls(transport)
         self.rounds = RoundCalls(transport)
         self.operations = OperationCalls(transport)
+        self.tables = TableCalls(transport)
 
     def sign_in(self, login: str, password: str) -> Me:
         """Signs in by password; the transport keeps the cookie and the CSRF token. Raises `Unauthenticated`."""

@@ -19,6 +19,9 @@ class Player:
     number: int
     name: str
     club: str = ""
+    seed: int | None = None
+    members: tuple[str, ...] = ()
+    """Of a team, where the answer lists them."""
 
     @classmethod
     def from_json(cls, body: Json) -> Player:
@@ -28,6 +31,8 @@ class Player:
             number=body["number"],
             name=body.get("name") or "",
             club=body.get("club") or "",
+            seed=body.get("seed"),
+            members=tuple(body.get("members") or ()),
         )
 
 

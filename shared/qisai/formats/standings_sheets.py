@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from qisai.formats.sheet_csv import Cell, csv_bytes
+from qisai.kernel.crosstable import Fate
 from qisai.kernel.model import ByeKind, Result
 from qisai.kernel.names import Language, Names, names
 from qisai.kernel.tie_breaks import TIE_BREAKS
@@ -29,16 +30,26 @@ _ROUND_COLUMNS: Final = {
     "result": names("第{round}轮结果", "第{round}輪結果", "R{round} result"),
     "points": names("第{round}轮得分", "第{round}輪得分", "R{round} points"),
 }
+_SWAPPED: Final = names("（先后互换）", "（先後互換）", " (sides swapped)")
 _SIDES: Final = {"first": names("先", "先", "first"), "second": names("后", "後", "second")}
-RESULT_WORDS: Final[Mapping[Result, Names]] = {
-    Result.FIRST_WIN: names("先胜", "先勝", "first wins"),
-    Result.SECOND_WIN: names("后胜", "後勝", "second wins"),
+_RESULTS: Final[Mapping[Result, Names]] = {
+    Result.FIRST_WIN: names("{first}胜", "{first}勝", "{first} wins"),
+    Result.SECOND_WIN: names("{second}胜", "{second}勝", "{second} wins"),
     Result.DRAW: names("和", "和", "draw"),
-    Result.FIRST_FORFEIT: names("先弃权", "先棄權", "first forfeits"),
-    Result.SECOND_FORFEIT: names("后弃权", "後棄權", "second forfeits"),
+    Result.FIRST_FORFEIT: names("{first}弃权", "{first}棄權", "{first} forfeits"),
+    Result.SECOND_FORFEIT: names("{second}弃权", "{second}棄權", "{second} forfeits"),
     Result.DOUBLE_FORFEIT: names("双方弃权", "雙方棄權", "both forfeit"),
     Result.ADJOURNED: names("封棋", "封棋", "adjourned"),
     Result.VOID: names("无效", "無效", "void"),
+}
+FATE_WORDS: Final[Mapping[Fate, Names]] = {
+    Fate.WIN: names("胜", "勝", "won"),
+    Fate.DRAW: names("和", "和", "draw"),
+    Fate.LOSS: names("负", "負", "lost"),
+    Fate.FORFEIT_WIN: names("对方弃权", "對方棄權", "won by forfeit"),
+    Fate.FORFEIT_LOSS: names("弃权", "棄權", "forfeited"),
+    Fate.ADJOURNED: names("封棋", "封棋", "adjourned"),
+    Fate.VOID: names("无效", "無效", "void"),
 }
 BYE_WORDS: Final[Mapping[ByeKind, Names]] = {
     ByeKind.PAIRING: names("轮空", "輪空", "bye"),
@@ -100,25 +111,27 @@ def pairings_csv(
     head = [board]
     for side in (first, second):
         head += [f"{side} {_NUMBER[language]}", f"{side} {_NAME[language]}", f"{side} {_CLUB[language]}"]
-    rows: list[list[Cell]] = [
-        [one["number"], *_player(one["first"]), *_player(one["second"]), _result(one, language)] for one in boards
-    ]
+    rows: list[list[Cell]] = []
+    for one in boards:
+        result = _result(one, language, first=first, second=second)
+        rows.append([one["number"], *_player(one["first"]), *_player(one["second"]), result])
     rows += [["", *_player(bye), "", "", "", BYE_WORDS[ByeKind(bye["kind"])][language]] for bye in byes]
     return csv_bytes([*head, _RESULT[language]], rows)
 
 
-def result_words(result: str | None, bye: str | None, language: Language) -> str:
-    """A round's result or kind of bye in words; nothing where it is not reported."""
-    if bye is not None:
-        return BYE_WORDS[ByeKind(bye)][language]
-    return "" if result is None else RESULT_WORDS[Result(result)][language]
+def cell_words(cell: Json, language: Language) -> str:
+    """What a round came to for the entrant, or the kind of bye, in words; nothing where it is not reported."""
+    if cell["bye"] is not None:
+        return BYE_WORDS[ByeKind(cell["bye"])][language]
+    return "" if cell["fate"] is None else FATE_WORDS[Fate(cell["fate"])][language]
 
 
-def _result(board: Json, language: Language) -> str:
+def _result(board: Json, language: Language, *, first: str, second: str) -> str:
     """Of the sides as played: with `swapped` the second as drawn moved first, and that is said."""
-    words = result_words(board["result"], None, language)
-    swapped = names("（先后互换）", "（先後互換）", " (sides swapped)")[language]
-    return words + swapped if words and board["swapped"] else words
+    if board["result"] is None:
+        return ""
+    words = _RESULTS[Result(board["result"])][language].format(first=first, second=second)
+    return words + _SWAPPED[language] if board["swapped"] else words
 
 
 def _player(who: Json) -> list[Cell]:
@@ -152,7 +165,7 @@ def _cell(cell: Json, columns: Sequence[str], language: Language) -> list[Cell]:
     written: dict[str, Cell] = {
         "opponent": cell["opponent"],
         "side": _SIDES[cell["side"]][language] if cell["side"] else "",
-        "result": result_words(cell["result"], cell["bye"], language),
+        "result": cell_words(cell, language),
         "points": cell["points"],
     }
     return [written[name] for name in columns]
