@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
@@ -9,7 +10,19 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
 from qisai.db.jobs import JobState
 from qisai.kernel.model import Result
 from qisai.kernel.tournament_file import MAX_ADJUSTMENT
-from qisai.web.shapes import Body, EventPath, Id, Line, NeededReason, OptionalBody, PageQuery, Reason, RoundPath, plain
+from qisai.web.shapes import (
+    Body,
+    EventPath,
+    Id,
+    Line,
+    NeededReason,
+    OptionalBody,
+    PageQuery,
+    Reason,
+    RoundNumber,
+    RoundPath,
+    plain,
+)
 from services.results.operations.clocks import MOST_SECONDS, ClockAction
 
 __all__ = [
@@ -35,8 +48,33 @@ class EntrantPath(EventPath):
     entrant_number: Annotated[int, Field(ge=1, le=999_999)]
 
 
-class LogQuery(PageQuery):
-    kind: Annotated[str | None, Field(pattern="^(result|conflict|audit)$")] = None
+def _with_zone(at: datetime) -> datetime:
+    if at.tzinfo is None:
+        raise ValueError("needs its offset from UTC, such as Z or +08:00")
+    return at
+
+
+Moment = Annotated[datetime, AfterValidator(_with_zone)]
+Part = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(plain)]
+
+
+class LogFilterQuery(BaseModel):
+    """What of the log to show; what is left out does not narrow it."""
+
+    kind: Annotated[str | None, Field(pattern="^(result|conflict|audit|transition)$")] = None
+    actor: Part | None = None
+    """Part of a name."""
+    action: Part | None = None
+    """What an action begins with: `draw.`, `round.close`."""
+    round: RoundNumber | None = None
+    entrant_id: Id | None = None
+    board_id: Id | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+
+
+class LogQuery(LogFilterQuery, PageQuery):
+    pass
 
 
 class JobsQuery(PageQuery):
@@ -117,3 +155,10 @@ class AdjustmentBody(Body):
     """Given; below 0: taken."""
     after_round: Annotated[StrictInt, Field(ge=1, le=100)]
     reason: Annotated[Line, Field(min_length=1)]
+
+
+class CorrectionBody(Body):
+    """A result to try out: nothing is written."""
+
+    result: Result | None
+    swapped: StrictBool | None = None

@@ -12,11 +12,12 @@ from qisai.web import problems
 from qisai.web.identity import Caller, current_caller
 from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import ROLES, Right, requires
-from services.results import answers
+from services.results import answers, correction_answers
 from services.results.operations import results as operations
 from services.results.process import here
 from services.results.queries import boards as queries
-from services.results.schemas import BoardPath, ResultBody, ResultsBody, RoundPath
+from services.results.queries import corrections
+from services.results.schemas import BoardPath, CorrectionBody, ResultBody, ResultsBody, RoundPath
 
 api = APIBlueprint("boards", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="boards")])
 
@@ -58,6 +59,17 @@ def put_results(path: RoundPath, body: ResultsBody) -> Response:
             refused = problems.from_error(error)
             items.append({"board_id": item.board_id, "status": refused.status_code, "problem": refused.get_json()})
     return Answer(body=answers.page(items)).response()
+
+
+@api.post("/boards/<int:board_id>/correction/preview")
+@requires(Right.CONTROL_ROUND, event_of=queries.event_of_board)
+def preview_correction(path: BoardPath, body: CorrectionBody) -> Response:
+    """Whose points, ranks and tie-breaks another result would move, and which later rounds would have been others."""
+    with here().database.snapshot() as session:
+        found = corrections.asked(session, path.board_id, result=body.result, swapped=body.swapped)
+    made = corrections.preview(found)
+    wanted = correction_answers.wanted_value(body.result, body.swapped)
+    return Answer(body=correction_answers.preview(found, made, wanted=wanted)).response()
 
 
 @api.get("/boards/<int:board_id>/log")

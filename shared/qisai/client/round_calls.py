@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from qisai.client.calls import Calls
+from qisai.client.calls import Calls, text_query
 from qisai.client.problems import error_of
 from qisai.client.reading import Json, all_items, items
 from qisai.client.rounds import Adjustment, BoardLog, Boards, BoardView, DrawView, Job, RoundView, Standings
+from qisai.client.transport import Request
 from qisai.errors import QisaiError, Unavailable
 from qisai.kernel.model import Result
 
@@ -180,14 +181,28 @@ class RoundCalls(Calls):
             for one in answer["items"]
         )
 
+    def preview_correction(self, board_id: int, result: Result | None, *, swapped: bool | None = None) -> Json:
+        """Whose line another result would move (`moves`) and what it would have meant for each later round."""
+        body = {"result": None if result is None else result.value, "swapped": swapped}
+        answer: Json = self._write("POST", f"/api/v1/boards/{board_id}/correction/preview", body)
+        return answer
+
     def board_log(self, board_id: int) -> BoardLog:
         """Every change of a board, and every refused one."""
         return BoardLog.from_json(self._get(f"/api/v1/boards/{board_id}/log"))
 
-    def event_log(self, event_id: int, *, kind: str | None = None) -> tuple[Json, ...]:
-        """The event's log: results, conflicts, audit; `kind` narrows it to `result`, `conflict` or `audit`."""
-        query = {} if kind is None else {"kind": kind}
+    def event_log(self, event_id: int, *, kind: str | None = None, **narrowed: Any) -> tuple[Json, ...]:
+        """The event's log, latest first; `kind`: `result`, `conflict`, `audit` or `transition`.
+
+        `narrowed`: actor, action, round, entrant_id, board_id, since, until.
+        """
+        query = text_query({"kind": kind, **narrowed})
         return all_items(self._transport, f"/api/v1/events/{event_id}/log", dict, query=query)
+
+    def event_log_csv(self, event_id: int, **narrowed: Any) -> bytes:
+        """The same as a sheet: CSV in UTF-8 with BOM."""
+        path = f"/api/v1/events/{event_id}/log/csv"
+        return self._transport.send(Request(method="GET", path=path, query=text_query(narrowed))).content
 
     def standings(self, event_id: int, *, after: int | None = None) -> Standings:
         """The table after a round, or after the last one."""

@@ -1,0 +1,85 @@
+"""A correction of an earlier round: looked at first, then written by the same path as every result."""
+
+from __future__ import annotations
+
+import pytest
+
+from qisai.db.rounds import RoundState
+from qisai.kernel.model import Result
+from tests import fields
+from tests.results.conftest import Play, Service, make_play, problem
+
+WIN = Result.FIRST_WIN
+
+
+@pytest.fixture
+def three(service: Service) -> Play:
+    """Six entrants, three rounds, all played and closed but the third: the first ones won throughout."""
+    play = make_play(service, entrants=6)
+    with service.owner() as session:
+        closed = {"state": RoundState.CLOSED}
+        fields.add_round(session, play.field, pairs=[(1, 6, WIN), (2, 5, WIN), (3, 4, WIN)], **closed)
+        fields.add_round(session, play.field, pairs=[(1, 2, WIN), (3, 6, WIN), (4, 5, WIN)], **closed)
+        fields.add_round(session, play.field, pairs=[(1, 3, WIN), (2, 4, WIN), (5, 6, WIN)])
+    return play
+
+
+def preview(play: Play, board: int, result: str | None, round_no: int = 1) -> dict[str, object]:
+    url = f"/api/v1/boards/{play.field.board_ids[round_no, board]}/correction/preview"
+    answer = play.chief.post(url, {"result": result})
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    body: dict[str, object] = answer.json
+    return body
+
+
+def test_a_preview_says_whose_line_moves_and_writes_nothing(three: Play) -> None:
+    before = three.numbers()
+    old = {row["number"]: row for row in three.chief.get(f"{three.event}/standings").json["rows"]}
+    body = preview(three, 1, "second_win")
+    moved = {move["number"]: move for move in body["moves"]}
+    assert (moved[1]["old"]["points"], moved[1]["new"]["points"]) == (3, 2)
+    assert (moved[6]["old"]["points"], moved[6]["new"]["points"]) == (0, 1)
+    assert moved[1]["old"]["rank"] == old[1]["rank"] == 1
+    assert moved[2]["old"]["values"]["opponents"] > moved[2]["new"]["values"]["opponents"]  # whoever met number 1
+    assert (body["old"]["result"], body["new"]["result"], body["after"]) == ("first_win", "second_win", 3)
+    assert [(one["round"], one["method"]) for one in body["later_rounds"]] == [(2, "paired_again"), (3, "paired_again")]
+    assert [blocker["slug"] for blocker in body["blockers"]] == ["round-closed"]
+    assert three.numbers() == before
+
+
+def test_the_table_after_the_correction_is_the_one_that_was_previewed(three: Play) -> None:
+    body = preview(three, 1, "second_win")
+    before = {row["number"]: row for row in three.chief.get(f"{three.event}/standings").json["rows"]}
+    three.chief.post(f"{three.round(1)}/reopen", {"reason": "复核"}, version=3)
+    written = three.chief.put(three.result_of(1, 1), {"result": "second_win", "reason": "记录纸为黑胜"}, version=2)
+    assert written.status_code == 200
+    after = {row["number"]: row for row in three.chief.get(f"{three.event}/standings").json["rows"]}
+    for move in body["moves"]:
+        row = after[move["number"]]
+        assert (row["rank"], row["points"], row["values"]) == tuple(
+            move["new"][n] for n in ("rank", "points", "values")
+        )
+    unmoved = after.keys() - {move["number"] for move in body["moves"]}
+    assert {number: after[number] for number in unmoved} == {number: before[number] for number in unmoved}
+    boards = three.chief.get(f"{three.round(2)}/boards").json["items"]
+    assert [(b["first"]["number"], b["second"]["number"]) for b in boards] == [(1, 2), (3, 6), (4, 5)]  # as published
+    (entry,) = [e for e in three.chief.get(f"{three.event}/log?kind=result").json["items"] if e["version"] == 3]
+    assert (entry["reason"], entry["old"]["result"], entry["new"]["result"]) == (
+        "记录纸为黑胜",
+        "first_win",
+        "second_win",
+    )
+
+
+def test_sides_alone_can_be_corrected(three: Play) -> None:
+    url = f"/api/v1/boards/{three.field.board_ids[3, 1]}/correction/preview"
+    body = three.chief.post(url, {"result": "first_win", "swapped": True}).json
+    moved = {move["number"]: move for move in body["moves"]}
+    assert (moved[1]["new"]["points"], moved[3]["new"]["points"], body["later_rounds"]) == (2, 3, [])
+
+
+def test_a_preview_is_the_chiefs(three: Play) -> None:
+    url = f"/api/v1/boards/{three.field.board_ids[1, 1]}/correction/preview"
+    problem(three.referee().post(url, {"result": "draw"}), 403, "no-right")
+    problem(three.chief.post(url, {}), 422, "invalid-request")
+    problem(three.chief.post("/api/v1/boards/999999/correction/preview", {"result": "draw"}), 404, "board-not-found")
