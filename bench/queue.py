@@ -189,5 +189,6 @@ def large_beside_small(stage: Stage, chief: calls.Caller) -> str:
         for name, times in (("small ones alone", before), ("beside the large one", beside))
     ]
     how = "was still running when the last of them had its draft" if still else "was done before the last of them"
-    text = f"The field of 5,000 took {float(large.ran):.1f} s and {how}. Thirty fields of 40 asked meanwhile:\n\n"
+    text = f"The field of 5,000 took {float(large.ran):.1f} s and {how}. Thirty fields of 40 asked meanwhile"
+    text += " (alone they have both workers, beside it one):\n\n"
     return text + table(["request to draft", "median", "longest"], rows)

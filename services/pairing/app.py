@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import structlog
 from celery.signals import (
     setup_logging,
     worker_process_init,
@@ -27,6 +28,8 @@ from qisai.queue.app import make_celery
 from services.pairing.heartbeat import Heartbeat
 from services.pairing.solving import SOLVER_COMMAND, Solver
 from services.pairing.terms import Terms
+
+log = structlog.get_logger()
 
 SETTINGS = settings.pairing_settings()
 app = make_celery(SETTINGS.redis_url, prefix=SETTINGS.redis_prefix, for_worker=True)
@@ -113,6 +116,7 @@ def _ready(sender: Any = None, **_kwargs: Any) -> None:
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]
 def _shutting_down(**_kwargs: Any) -> None:
     _stopping[0] = 1
+    log.info("worker.stopping")
 
 
 @worker_shutdown.connect  # type: ignore[untyped-decorator]

@@ -44,8 +44,8 @@ def snapshot() -> Snapshot:
 
 def ask(session: Session, *, every_seconds: int) -> int | None:
     """Inserts the next canary when it is time and none is under way; its id. Of two keepers one inserts it."""
-    recent = sa.exists().where(JobRow.is_canary, JobRow.requested_at > ago(every_seconds))
-    if session.execute(sa.select(recent)).scalar_one():
+    early = sa.or_(JobRow.requested_at > ago(every_seconds), JobRow.state.in_(ACTIVE))
+    if session.execute(sa.select(sa.exists().where(JobRow.is_canary, early))).scalar_one():
         return None
     limits = {"max_depth": None, "max_steps": None, "deadline_ms": DEADLINE_MS, "hard_ms": DEADLINE_MS + 5_000}
     row = {

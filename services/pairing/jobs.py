@@ -53,12 +53,12 @@ def _lease(lease_seconds: int) -> sa.ColumnElement[datetime]:
     return CLOCK + seconds(lease_seconds)
 
 
-def _to_be_had() -> tuple[sa.ColumnElement[bool], ...]:
-    """Queued and due, or running under a lease that ran out; and no other job of its event is running."""
+def _to_be_had(max_attempts: int) -> tuple[sa.ColumnElement[bool], ...]:
+    """Queued and due, or running under a lease that ran out, with attempts left; and its event has no other running."""
     other = sa.orm.aliased(JobRow)
     taken = sa.exists().where(other.event_id == JobRow.event_id, other.id != JobRow.id, other.state == JobState.RUNNING)
     queued = sa.and_(JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK)
-    lost = sa.and_(JobRow.state == JobState.RUNNING, JobRow.lease_until < CLOCK)
+    lost = sa.and_(JobRow.state == JobState.RUNNING, JobRow.lease_until < CLOCK, JobRow.attempts < max_attempts)
     return sa.or_(queued, lost), ~taken
 
 
@@ -69,7 +69,7 @@ def _known(algorithms: Sequence[str]) -> sa.ColumnElement[bool]:
     return sa.func.coalesce(own, ALGORITHM).in_(algorithms)
 
 
-def claim(session: Session, job_id: int, *, worker: str, lease_seconds: int) -> Claim | None:
+def claim(session: Session, job_id: int, *, worker: str, lease_seconds: int, max_attempts: int) -> Claim | None:
     """Takes a queued job, or one whose holder's lease ran out. None where it is not to be had: a no-op.
 
     No event holds more than one worker. Of two workers that claim two jobs of one event at the same moment, the unique
@@ -77,7 +77,7 @@ def claim(session: Session, job_id: int, *, worker: str, lease_seconds: int) -> 
     """
     statement = (
         sa.update(JobRow)
-        .where(JobRow.id == job_id, *_to_be_had())
+        .where(JobRow.id == job_id, *_to_be_had(max_attempts))
         .values(
             state=JobState.RUNNING,
             worker=worker,
@@ -114,6 +114,7 @@ def claim_next(
     nudged: int,
     worker: str,
     lease_seconds: int,
+    max_attempts: int,
     queues: Sequence[str],
     algorithms: Sequence[str],
 ) -> Claim | None:
@@ -127,12 +128,12 @@ def claim_next(
     )
     candidates = session.scalars(
         sa.select(JobRow.id)
-        .where(JobRow.state.in_(ACTIVE), *_to_be_had(), wanted, _known(algorithms))
+        .where(JobRow.state.in_(ACTIVE), *_to_be_had(max_attempts), wanted, _known(algorithms))
         .order_by(JobRow.is_canary.desc(), JobRow.due_at, JobRow.id)
         .limit(_CANDIDATES)
     ).all()
     for job_id in candidates:
-        held = claim(session, job_id, worker=worker, lease_seconds=lease_seconds)
+        held = claim(session, job_id, worker=worker, lease_seconds=lease_seconds, max_attempts=max_attempts)
         if held is not None:
             return held
     return None

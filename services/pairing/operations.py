@@ -48,6 +48,7 @@ def serve(
                     nudged=nudged,
                     worker=terms.worker,
                     lease_seconds=terms.lease_seconds,
+                    max_attempts=terms.max_attempts,
                     queues=terms.queues,
                     algorithms=terms.algorithms,
                 )
@@ -66,7 +67,13 @@ def serve(
 def work(database: Database, solver: Solver, *, job_id: int, terms: Terms) -> JobState | None:
     """Does this job if it is to be had. Returns the state it left it in, None where there was nothing to do."""
     with database.transaction() as session:
-        held = jobs.claim(session, job_id, worker=terms.worker, lease_seconds=terms.lease_seconds)
+        held = jobs.claim(
+            session,
+            job_id,
+            worker=terms.worker,
+            lease_seconds=terms.lease_seconds,
+            max_attempts=terms.max_attempts,
+        )
         mode = _admit(session, held, terms=terms)
     if held is None:
         log.info("job.not_taken", job_id=job_id)

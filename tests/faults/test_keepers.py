@@ -54,7 +54,7 @@ def test_a_keeper_that_stands_still_loses_the_lead(stage: Stage, play: Play, sec
     """The server ends its session, which holds the lock; when it wakes up it waits like any other."""
     first = stage.keepers[0]
     first.send(signal.SIGSTOP)
-    assert psutil.Process(first.pid).status() == psutil.STATUS_STOPPED
+    soon(lambda: psutil.Process(first.pid).status() == psutil.STATUS_STOPPED)
     soon(lambda: ready(second) is True)
     with stage.broker() as broker:
         job_id = play.ask()

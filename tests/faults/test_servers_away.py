@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import redis
 
 from qisai.db.jobs import JobState
 from tests.faults.play import Play, is_the_draw, make_play
@@ -83,6 +84,22 @@ def test_a_broker_that_takes_connections_and_never_answers_holds_nobody_up(stage
     job_id = play.ask()
     assert time.monotonic() - began < 4
     stage.to_valkey.restore()
+    stage.ends(job_id)
+    stage.alert_clears("broker-away")
+
+
+def test_a_broker_that_is_full_holds_nobody_up(stage: Stage, play: Play) -> None:
+    """It answers, and takes nothing: that is an answer of another kind than none."""
+    with stage.broker() as broker:
+        broker.config_set("maxmemory", "1")
+        try:
+            with pytest.raises(redis.ResponseError):
+                broker.set("anything", "1")
+            job_id = play.ask()
+            stage.alert_opens("broker-away")
+            assert stage.job(job_id).state is JobState.QUEUED
+        finally:
+            broker.config_set("maxmemory", "128mb")
     stage.ends(job_id)
     stage.alert_clears("broker-away")
 

@@ -14,7 +14,7 @@ import pytest
 from qisai.db.jobs import JobState
 from qisai.queue.app import make_celery
 from qisai.queue.sending import send_pair
-from tests.faults.play import Play, is_the_draw
+from tests.faults.play import Play, is_the_draw, make_play
 from tests.faults.stage import LEASE_SECONDS, PREFIX, Part, Stage, pause, soon
 
 
@@ -69,10 +69,11 @@ def test_a_worker_that_stands_still_loses_its_job_and_what_it_brings_late_is_dro
     job_id = play.ask()
     stage.held(job_id)
     still = holder(stage, job_id)
+    soon(lambda: (stage.job(job_id).progress or {}).get("elapsed_ms", 0) > 0)
     shown = "SELECT 1 FROM worker WHERE job_id = :job AND pid = :pid"
     soon(lambda: len(stage.rows(shown, job=job_id, pid=still.pid)) == 1)
     still.send(signal.SIGSTOP)
-    assert all(psutil.Process(pid).status() == psutil.STATUS_STOPPED for pid in still.family())
+    soon(lambda: all(psutil.Process(pid).status() == psutil.STATUS_STOPPED for pid in still.family()))
     stage.steer("normal")
     stage.ends(job_id)
     other = stage.job(job_id)
@@ -82,6 +83,26 @@ def test_a_worker_that_stands_still_loses_its_job_and_what_it_brings_late_is_dro
     after = stage.job(job_id)
     assert (after.version, after.worker, after.draw_id) == (other.version, other.worker, other.draw_id)
     is_the_draw(play, job_id)
+
+
+def test_a_worker_told_to_stop_finishes_its_job_and_begins_no_other(stage: Stage) -> None:
+    """SIGTERM, as a new release brings it, with more jobs waiting: nothing waits for a lease to run out."""
+    stage.steer("hold")
+    jobs = [make_play(stage).ask() for _ in range(2)]
+    for job_id in jobs:
+        stage.held(job_id)
+    leaving = holder(stage, jobs[0])
+    jobs += [make_play(stage).ask() for _ in range(3)]
+    assert leaving.process is not None
+    told = leaving.said("worker.stopping")
+    leaving.process.terminate()
+    soon(lambda: leaving.said("worker.stopping") > told)
+    stage.steer("normal")
+    assert leaving.process.wait(timeout=30) == 0
+    ended = [stage.ends(job_id) for job_id in jobs]
+    assert {job.attempts for job in ended} == {1}
+    by_the_leaving = [job for job in ended if job.worker is not None and f":{leaving.pid}:" in job.worker]
+    assert [job.id for job in by_the_leaving] == jobs[:1]
 
 
 def test_without_any_worker_there_is_an_alert_and_jobs_wait(stage: Stage, play: Play) -> None:

@@ -28,7 +28,7 @@ def take(pairing: Connections, *, nudged: int = 0, queues: tuple[str, ...] = (QU
     """One claim of a worker that got a message."""
     with pairing.transaction() as session:
         return jobs.claim_next(
-            session, nudged=nudged, worker="w", lease_seconds=60, queues=queues, algorithms=ALGORITHMS
+            session, nudged=nudged, worker="w", lease_seconds=60, max_attempts=3, queues=queues, algorithms=ALGORITHMS
         )
 
 
@@ -68,11 +68,11 @@ def test_of_two_workers_that_claim_two_jobs_of_one_event_at_once_one_gets_throug
 
     def claim_second() -> None:
         with pairing.transaction() as session:
-            got.append(jobs.claim(session, second, worker="b", lease_seconds=60))
+            got.append(jobs.claim(session, second, worker="b", lease_seconds=60, max_attempts=3))
 
     other = threading.Thread(target=claim_second)
     with pairing.transaction() as session:
-        assert jobs.claim(session, first, worker="a", lease_seconds=60) is not None
+        assert jobs.claim(session, first, worker="a", lease_seconds=60, max_attempts=3) is not None
         other.start()
         other.join(timeout=0.5)
         assert other.is_alive(), "the second claim waits for the first to be decided"
@@ -107,6 +107,7 @@ def test_a_job_of_another_algorithm_is_left_to_workers_that_have_it(
             nudged=0,
             worker="w",
             lease_seconds=60,
+            max_attempts=3,
             queues=newer.queues,
             algorithms=newer.algorithms,
         )
@@ -169,3 +170,15 @@ def test_the_default_of_steps_grows_with_the_field(
     progress = job(database, job_id).progress
     assert progress is not None
     assert progress["entrants"] == 100
+
+
+def test_a_job_that_lost_all_its_workers_is_not_taken_once_more(database: Database, pairing: Connections) -> None:
+    """Also while no keeper is there to give it up: a job that kills workers must not kill them for ever."""
+    _, job_id = event_with_job(database)
+    lost = "state = 'running', worker = 'x', lease_until = now() - interval '1 second'"
+    sql(database, f"UPDATE pairing_job SET attempts = 3, {lost}")
+    assert take(pairing, nudged=job_id) is None
+    sql(database, "UPDATE pairing_job SET attempts = 2")
+    held = take(pairing)
+    assert held is not None
+    assert held.attempt == 3

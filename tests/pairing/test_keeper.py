@@ -110,7 +110,7 @@ def test_an_expired_lease_goes_back_to_the_queue_and_fails_after_the_last_attemp
     keeper = keeper_of(pairing, valkey)
     for state in (JobState.QUEUED, JobState.FAILED):
         with pairing.transaction() as session:
-            assert jobs.claim(session, job_id, worker="lost", lease_seconds=60) is not None
+            assert jobs.claim(session, job_id, worker="lost", lease_seconds=60, max_attempts=3) is not None
             session.execute(sa.update(JobRow).values(lease_until=jobs.CLOCK - sa.text("interval '1 second'")))
         keeper.look()
         assert job(database, job_id).state is state

@@ -55,9 +55,9 @@ def test_a_job_under_a_valid_lease_is_not_taken_by_another_worker(
 ) -> None:
     _, job_id = event_with_job(database)
     with pairing.transaction() as session:
-        assert jobs.claim(session, job_id, worker="first", lease_seconds=60) is not None
+        assert jobs.claim(session, job_id, worker="first", lease_seconds=60, max_attempts=3) is not None
     with pairing.transaction() as session:
-        assert jobs.claim(session, job_id, worker="second", lease_seconds=60) is None
+        assert jobs.claim(session, job_id, worker="second", lease_seconds=60, max_attempts=3) is None
 
 
 def test_a_job_whose_lease_ran_out_is_taken_and_its_late_holder_can_no_longer_finish_it(
@@ -65,11 +65,11 @@ def test_a_job_whose_lease_ran_out_is_taken_and_its_late_holder_can_no_longer_fi
 ) -> None:
     _, job_id = event_with_job(database)
     with pairing.transaction() as session:
-        late = jobs.claim(session, job_id, worker="late", lease_seconds=60)
+        late = jobs.claim(session, job_id, worker="late", lease_seconds=60, max_attempts=3)
         session.execute(sa.update(JobRow).values(lease_until=jobs.CLOCK - sa.text("interval '1 second'")))
     assert late is not None
     with pairing.transaction() as session:
-        assert jobs.claim(session, job_id, worker="next", lease_seconds=60) is not None
+        assert jobs.claim(session, job_id, worker="next", lease_seconds=60, max_attempts=3) is not None
     with pairing.transaction() as session:
         assert not jobs.finish(session, late, state=JobState.SUCCEEDED, outcome={})
         assert not jobs.renew(session, late, lease_seconds=60, progress=None)
@@ -81,9 +81,9 @@ def test_one_event_never_holds_two_workers(database: Database, pairing: Connecti
         event = ready_event(session)
         first, second = ask(session, event, round_no=1), ask(session, event, round_no=2)
     with pairing.transaction() as session:
-        assert jobs.claim(session, first, worker="a", lease_seconds=60) is not None
+        assert jobs.claim(session, first, worker="a", lease_seconds=60, max_attempts=3) is not None
     with pairing.transaction() as session:
-        assert jobs.claim(session, second, worker="b", lease_seconds=60) is None
+        assert jobs.claim(session, second, worker="b", lease_seconds=60, max_attempts=3) is None
 
 
 def test_a_draw_from_stale_input_is_dropped_and_the_job_starts_again(
