@@ -97,7 +97,6 @@ def test_a_broker_that_is_full_holds_nobody_up(stage: Stage, play: Play) -> None
                 broker.set("anything", "1")
             job_id = play.ask()
             stage.alert_opens("broker-away")
-            assert stage.job(job_id).state is JobState.QUEUED
         finally:
             broker.config_set("maxmemory", "128mb")
     stage.ends(job_id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import structlog
 from celery import Celery
 from kombu.exceptions import OperationalError
-from redis import RedisError
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
@@ -15,10 +14,10 @@ log = structlog.get_logger()
 
 
 def send_pair(celery: Celery, *, job_id: int, queue: str, request_id: str) -> bool:
-    """Sends the nudge for a job now. False where the broker does not take it (away, full): the keeper sends again."""
+    """Sends the nudge for a job now. False where the broker does not take it: the keeper sends again."""
     try:
         celery.send_task(TASK_PAIR, args=[job_id, request_id], queue=queue, ignore_result=True)
-    except (OperationalError, OSError, RedisError) as error:
+    except (OperationalError, OSError) as error:
         log.warning("queue.send_failed", job_id=job_id, error=type(error).__name__)
         return False
     return True
