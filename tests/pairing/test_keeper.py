@@ -285,3 +285,22 @@ def test_what_is_past_its_time_is_pruned(database: Database, pairing: Connection
     )
     keeper_of(pairing, valkey).look()
     assert [row.id for row in rows(database, JobRow)] == [young, running]
+
+
+def test_two_keepers_that_look_at_the_same_moment_do_nothing_twice(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
+    """As when a leader that stood still wakes up beside its successor: one canary, one alert, one failure told."""
+    _, lost = event_with_job(database)
+    expired = "lease_until = now() - interval '1 second'"
+    sql(database, f"UPDATE pairing_job SET state = 'running', attempts = 2, worker = 'x', {expired}")
+    keepers = [keeper_of(pairing, valkey, canary_seconds=60) for _ in range(4)]
+    threads = [threading.Thread(target=keeper.look) for keeper in keepers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert [row.is_canary for row in rows(database, JobRow)].count(True) == 1
+    assert sorted(alert.kind for alert in rows(database, AlertRow)) == ["draw-failed", "no-live-worker"]
+    assert [row.subject for row in rows(database, AuditRow)] == [f"job:{lost}"]
+    assert sorted(entry.kind for entry in rows(database, FeedEntryRow)) == ["alert.raised", "draw.failed"]
