@@ -12,20 +12,21 @@ import rustworkx
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "benchmarks.md"
+TITLE = "# Benchmarks\n\nWritten by `make bench`; each part replaces its own section. Targets are the design's.\n"
 
 
-def write_section(name: str, text: str) -> None:
+def write_section(name: str, text: str, *, page: Path = PAGE) -> None:
     """Replace the section of a part, or add it at the end of the page."""
     begin, end = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
-    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Benchmarks\n"
+    content = page.read_text(encoding="utf-8") if page.exists() else TITLE
     section = f"{begin}\n{text.strip()}\n{end}"
-    if begin in page:
-        before, rest = page.split(begin, 1)
-        page = before + section + rest.split(end, 1)[1]
+    if begin in content:
+        before, rest = content.split(begin, 1)
+        content = before + section + rest.split(end, 1)[1]
     else:
-        page = f"{page.rstrip()}\n\n{section}\n"
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page, encoding="utf-8")
+        content = f"{content.rstrip()}\n\n{section}\n"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(content, encoding="utf-8")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
