@@ -147,6 +147,24 @@ def test_the_chief_referee_sees_what_blocks_the_next_round(platform: Platform, c
     assert "Round 3 cannot be drawn yet." in asked.text
 
 
+def test_what_blocks_a_large_round_is_said_in_a_cookie_that_browsers_keep(platform: Platform, chief: Person) -> None:
+    document = tournament()
+    names = [
+        f"{family}{given}"
+        for family in "赵钱孙李周吴郑王冯陈褚卫"
+        for given in "一乙二丁三丙四戊五己六庚七辛八壬九癸十甲"
+    ]
+    document |= {"entrants": [{"number": n, "name": name} for n, name in enumerate(names, start=1)], "lots": {}}
+    boards = [{"board": n // 2 + 1, "first": n + 1, "second": n + 2} for n in range(0, len(names), 2)]
+    document["rounds"] = [{"number": 1, "boards": boards, "byes": []}]
+    document["next"] = {"round": 2}
+    event_id = platform.event(document, name="大赛")
+    version = platform.admin.rounds.get(event_id, 1).version
+    page = chief.post(f"/events/{event_id}/rounds/1/draw/close", version=version)
+    assert "… and 108 more like these" in page.text
+    assert all(len(answer.headers.get("Set-Cookie", "")) < 2000 for answer in page.history)
+
+
 def test_the_chief_referee_closes_and_reopens_a_round(platform: Platform, chief: Person) -> None:
     event_id = platform.event(tournament(reported=3))
     address = f"/events/{event_id}/rounds/2/draw"
@@ -195,6 +213,9 @@ def test_an_organiser_makes_an_event_and_the_desk_fills_it(platform: Platform, c
     refused = chief.post(f"{desk}/add", name="郑十", club="丁队", seed="9999")
     assert refused.status_code == 422
     assert 'value="郑十"' in refused.text
+    refused = chief.post(f"{desk}/add", name="郑十", seed="15OO")
+    assert refused.status_code == 422, "a rating that is no number is refused, never left out"
+    assert 'value="15OO"' in refused.text
     roster = "编号,姓名,单位\n1,冯甲,戊队\n2,褚乙,己队\n".encode("gb18030")
     report = chief.post(f"{desk}/import", files={"file": ("名单.csv", roster)})
     assert "冯甲" in report.text

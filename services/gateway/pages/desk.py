@@ -13,7 +13,7 @@ from qisai.client import BulkChange, Entrant, ImportReport
 from qisai.errors import NotFound, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
-from services.gateway.pages.site import client, for_those_who, lines_of, telling
+from services.gateway.pages.site import client, for_those_who, lines_of, telling, whole_number
 
 pages = Blueprint("desk", __name__)
 
@@ -38,7 +38,7 @@ def add(event_id: int) -> str | Response | tuple[str, int]:
     if form.get("club", "").strip():
         given["club"] = form["club"].strip()
     if form.get("seed", "").strip():
-        given["seed"] = form.get("seed", type=int)
+        given["seed"] = whole_number(form["seed"])
     members = [line.strip() for line in form.get("members", "").splitlines() if line.strip()]
     if members:
         given["members"] = members

@@ -12,7 +12,7 @@ from qisai.client import Event
 from qisai.errors import NotFound, QisaiError, Unauthenticated
 from qisai.kernel.profiles import TIE_BREAK_PRESETS
 from qisai.web.rights import Right, requires
-from services.gateway.pages.site import client, for_those_who, lines_of, telling, viewer
+from services.gateway.pages.site import client, for_those_who, lines_of, telling, viewer, whole_number
 
 pages = Blueprint("organiser", __name__)
 
@@ -91,10 +91,10 @@ def _asked(form: dict[str, str]) -> dict[str, Any]:
             asked[name] = form[name].strip()
     for name in ("capacity", "expected_entrants"):
         if form.get(name, "").strip():
-            asked[name] = _number(form[name])
+            asked[name] = whole_number(form[name])
     regulations: dict[str, Any] = {}
     if form.get("rounds", "").strip():
-        regulations["rounds"] = _number(form["rounds"])
+        regulations["rounds"] = whole_number(form["rounds"])
     if form.get("points") in POINTS:
         win, draw, loss = POINTS[form["points"]]
         regulations["points"] = {"win": win, "draw": draw, "loss": loss, "bye": win}
@@ -105,8 +105,3 @@ def _asked(form: dict[str, str]) -> dict[str, Any]:
     if regulations:
         asked["regulations"] = regulations
     return asked
-
-
-def _number(text: str) -> int | str:
-    """A whole number, or the text as typed, so that the service's answer names what is wrong with it."""
-    return int(text) if text.strip().isdigit() else text

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel.dates import format_datetime
 from flask import Flask, Response, flash, g, request, send_from_directory, url_for
-from flask_babel import get_locale
+from flask_babel import get_locale, ngettext
 from jinja2 import FileSystemLoader
 from markupsafe import Markup
 from werkzeug.exceptions import NotFound as PageNotFound
@@ -35,6 +35,8 @@ from services.gateway.parts import credential, parts
 STATIC: Final = Path(__file__).parent / "static"
 TEMPLATES: Final = Path(__file__).parent / "templates"
 _YEAR: Final = 365 * 24 * 3600
+MOST_LINES: Final = 13
+"""Lines of one fault that are said on the next page: they travel in a cookie, and browsers drop those above 4 kB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +115,12 @@ def telling(done: str = "") -> Iterator[None]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        for line in lines_of(error):
+        lines = lines_of(error)
+        for line in lines[:MOST_LINES]:
             flash(line, "error")
+        if len(lines) > MOST_LINES:
+            left = len(lines) - MOST_LINES
+            flash(ngettext("… and %(num)d more like these", "… and %(num)d more like these", left), "error")
     else:
         if done:
             flash(done, "done")
@@ -127,6 +133,12 @@ def lines_of(error: QisaiError) -> Sequence[str]:
     if isinstance(error, Invalid) and error.errors:
         return [error.detail, *(f"{fault.pointer}: {fault.detail}" for fault in error.errors[:20])]
     return [error.detail]
+
+
+def whole_number(text: str) -> int | str:
+    """A whole number, or the text as typed, so that the service's answer names what is wrong with it."""
+    text = text.strip()
+    return int(text) if text.isdecimal() else text
 
 
 def csrf_field() -> Markup:

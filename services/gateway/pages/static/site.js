@@ -3,6 +3,11 @@ import { NoNetwork, call, isSignedOut, signInAgain } from "./session.js";
 
 document.documentElement.classList.add("js");
 
+// On a phone the tabs scroll: show the one that is open.
+for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
+  tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+}
+
 for (const input of document.querySelectorAll("input[data-find]")) {
   const find = () => {
     const wanted = input.value.trim().toLowerCase();
