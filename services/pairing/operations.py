@@ -56,6 +56,7 @@ def serve(
             if held is None:
                 break
             _do(database, solver, held, mode=mode, terms=terms)
+            solver.start()  # one that had to be killed is replaced now, not within the next draw's deadline
             done += 1
         if not done:
             _say_why_not(database, nudged, terms=terms)

@@ -34,7 +34,7 @@ from tests import calls, fields
 from tests.faults.proxy import Proxy
 from tests.servers import Database, comes_true, service_urls
 
-LEASE_SECONDS = 2
+LEASE_SECONDS = 3
 ATTEMPTS = 3
 PREFIX = "faults:"
 SMALL, BOTH = QUEUE_SMALL, ",".join(QUEUES)
@@ -247,7 +247,7 @@ class Stage:
 
     def is_whole(self) -> bool:
         """Whether every worker has a fresh heartbeat and nothing is wrong any more."""
-        live = self.rows("SELECT count(*) AS n FROM worker WHERE seen_at > clock_timestamp() - interval '2.5 seconds'")
+        live = self.rows("SELECT count(*) AS n FROM worker WHERE seen_at > clock_timestamp() - interval '3.5 seconds'")
         wrong = {"no-live-worker", "broker-away", "canary-late", "queue-stuck"}
         return live[0].n >= len(self.workers) and not wrong & {kind for kind, _ in self.open_alerts()}
 

@@ -111,7 +111,7 @@ def test_without_any_worker_there_is_an_alert_and_jobs_wait(stage: Stage, play: 
     job_id = play.ask()
     stage.alert_opens("no-live-worker")
     assert stage.job(job_id).state is JobState.QUEUED
-    stage.alert_opens("queue-stuck", seconds=8 * LEASE_SECONDS)
+    stage.alert_opens("queue-stuck", seconds=10 * LEASE_SECONDS)
     stage.alert_opens("canary-late")
     for worker in stage.workers:
         worker.start()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
 
+import psutil
 import pytest
 import sqlalchemy as sa
 
@@ -182,3 +184,19 @@ def test_a_job_that_lost_all_its_workers_is_not_taken_once_more(database: Databa
     held = take(pairing)
     assert held is not None
     assert held.attempt == 3
+
+
+def test_a_solver_that_was_killed_is_replaced_before_the_next_draw_is_asked_for(
+    database: Database, pairing: Connections, terms: Terms
+) -> None:
+    """Its start would be part of the next draw's deadline."""
+    _, job_id = event_with_job(database, deadline_ms=300)
+    solver = Solver(memory_bytes=2 << 30, command=[sys.executable, "-m", "tests.pairing.misbehaving", "hang"])
+    try:
+        first = solver.start()
+        assert serve(pairing, solver, nudged=job_id, terms=terms) == 1
+        assert not psutil.pid_exists(first)
+        assert solver._process is not None
+        assert psutil.pid_exists(solver._process.pid)
+    finally:
+        solver.kill()
