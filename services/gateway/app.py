@@ -14,6 +14,7 @@ from qisai.web import rights
 from qisai.web.app import make_app
 from services.gateway import browser_safety, guard, health, openapi, pages, parts, proxy
 from services.gateway.account_views import people
+from services.gateway.live_views import live
 
 _POOL: int = 16
 """Database connections of one gateway process; its own statements take a millisecond each."""
@@ -26,7 +27,7 @@ def create_app(settings: GatewaySettings | None = None) -> Flask:
         telemetry.set_up_logging("gateway")
         settings = environment.gateway_settings()
     database = Database(settings.database_url, application="gateway", pool_size=_POOL)
-    app = make_app("gateway", max_body_bytes=settings.max_body_bytes, blueprints=[people, health.operations])
+    app = make_app("gateway", max_body_bytes=settings.max_body_bytes, blueprints=[people, health.operations, live])
     try:
         parts.install(app, parts.assemble(settings, database))
     except ValueError as error:

@@ -20,6 +20,7 @@ from services.gateway.pages import (
     signing_in,
     site,
     staff,
+    tables,
 )
 
 
@@ -34,6 +35,6 @@ def install(app: Flask, *, secret_key: str, is_https: bool) -> None:
     )
     language.install(app)
     site.install(app)
-    for module in (public, signing_in, referee, chief, desk, organiser, staff, operations, api_docs):
+    for module in (public, tables, signing_in, referee, chief, desk, organiser, staff, operations, api_docs):
         app.register_blueprint(module.pages)
     error_pages.install(app)

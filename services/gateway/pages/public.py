@@ -12,6 +12,7 @@ from qisai.client import Event, RoundView
 from qisai.errors import NotFound
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
+from services.gateway.pages.shared_pages import shared_while_live
 from services.gateway.pages.site import client, viewer
 
 pages = Blueprint("public", __name__)
@@ -31,6 +32,7 @@ def events() -> str:
 
 
 @pages.get("/events/<int:event_id>")
+@shared_while_live
 @requires(Right.PUBLIC)
 def event(event_id: int) -> str | Response:
     """The latest round, or who has entered while nothing is drawn."""
@@ -43,6 +45,7 @@ def event(event_id: int) -> str | Response:
 
 
 @pages.get("/events/<int:event_id>/rounds/<int:round_no>")
+@shared_while_live
 @requires(Right.PUBLIC)
 def round_(event_id: int, round_no: int) -> str:
     """Pairings of a round by board or by name, with results."""
@@ -51,15 +54,14 @@ def round_(event_id: int, round_no: int) -> str:
 
 
 @pages.get("/events/<int:event_id>/standings")
+@shared_while_live
 @requires(Right.PUBLIC)
 def standings(event_id: int) -> str:
     """The table after a round with every criterion."""
     asking = client()
-    after = request.args.get("after", type=int)
-    table = asking.rounds.standings(event_id, after=after)
-    return render_template(
-        "standings.html", event=asking.events.get(event_id), rounds=asking.rounds.list(event_id), table=table
-    )
+    shown = asking.events.get(event_id)  # first: the page is of no older moment than the feed number it names
+    table = asking.rounds.standings(event_id, after=request.args.get("after", type=int))
+    return render_template("standings.html", event=shown, rounds=asking.rounds.list(event_id), table=table)
 
 
 @pages.get("/events/<int:event_id>/standings/<int:number>")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as __
 from flask_babel import ngettext
 
-from qisai.client import BoardView, Event, RoundView
+from qisai.client import BoardView, Event, RoundCell, RoundView
+from qisai.kernel.crosstable import Fate
 from qisai.kernel.model import Result
 from qisai.kernel.profiles import Unit
 from qisai.kernel.tie_breaks import TIE_BREAKS
@@ -131,6 +132,26 @@ MIRRORED: Final[Mapping[Result, Result]] = {
     Result.FIRST_FORFEIT: Result.SECOND_FORFEIT,
     Result.SECOND_FORFEIT: Result.FIRST_FORFEIT,
 }
+FATES: Final[Mapping[Fate, Any]] = {
+    Fate.WIN: __("won"),
+    Fate.DRAW: __("draw"),
+    Fate.LOSS: __("lost"),
+    Fate.FORFEIT_WIN: __("won by forfeit"),
+    Fate.FORFEIT_LOSS: __("forfeited"),
+    Fate.ADJOURNED: __("adjourned"),
+    Fate.VOID: __("void"),
+}
+FATE_MARKS: Final[Mapping[Fate, str]] = {
+    Fate.WIN: "1",
+    Fate.DRAW: "½",
+    Fate.LOSS: "0",
+    Fate.FORFEIT_WIN: "+",
+    Fate.FORFEIT_LOSS: "−",
+    Fate.ADJOURNED: "…",
+    Fate.VOID: "×",
+}
+"""A game in a cell of the crosstable, as the entrant sees it."""
+SEXES: Final = {"female": __("women"), "male": __("men")}
 OUTCOMES: Final = {
     "new": __("new"),
     "same": __("unchanged"),
@@ -232,6 +253,43 @@ def score(value: Result | None, swapped: bool = False) -> str:
         return "–"
     value = MIRRORED.get(value, value) if swapped else value
     return SCORES.get(value) or (_("adjourned") if value is Result.ADJOURNED else _("void"))
+
+
+def scores() -> dict[str, tuple[str, str]]:
+    """Every result as it stands between the names, as drawn and with sides swapped; "" for none. For scripts."""
+    all_results: list[Result | None] = [None, *Result]
+    return {"" if value is None else value.value: (score(value), score(value, swapped=True)) for value in all_results}
+
+
+def cell_mark(cell: RoundCell) -> str:
+    """One round in a cell of the crosstable: a mark for a game, the points of a bye."""
+    if cell.fate is not None:
+        return FATE_MARKS[cell.fate]
+    return "" if cell.bye is None else f"({points(cell.points)})"
+
+
+def cell_in_words(event: Event, cell: RoundCell) -> str:
+    """One round of an entrant in words."""
+    if cell.bye is not None:
+        return str(BYES[cell.bye.value])
+    if cell.fate is None:
+        return str(_("not reported yet"))
+    if cell.fate is Fate.DRAW and not shows_sides(event):
+        return str(_("level"))
+    return str(FATES[cell.fate])
+
+
+def side_name(event: Event, cell: RoundCell) -> str:
+    """The side an entrant had in a round; nothing where the event shows none."""
+    sides = side_names(event)
+    if sides is None or cell.side is None:
+        return ""
+    return sides[0 if cell.side == "first" else 1]
+
+
+def side_mark(event: Event, cell: RoundCell) -> str:
+    """The same as one sign."""
+    return side_name(event, cell)[:1]
 
 
 def criterion(code: str) -> str:

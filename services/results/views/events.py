@@ -6,11 +6,12 @@ from typing import Any
 
 from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
+from sqlalchemy.orm import Session
 
 from qisai.db.events import EventRow
 from qisai.ledger import feed
 from qisai.web.identity import current_caller
-from qisai.web.requests import Answer, version_seen, version_tag
+from qisai.web.requests import Answer, feed_answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
 from services.results import answers
 from services.results.operations import events as operations
@@ -51,14 +52,18 @@ def reopen(path: EventPath, body: Reason) -> Response:
 @requires(Right.READ_EVENT)
 def get_feed(path: EventPath, query: FeedQuery) -> Response:
     """Changes of the event behind a feed number, oldest first, without gaps."""
-    with here().database.transaction() as session:
+    with here().database.snapshot() as session:
         numbers = feed.numbers(session, path.event_id)
-        rows = feed.entries_after(session, path.event_id, feed_no=query.after, limit=query.limit)
-        items: list[dict[str, Any]] = [
-            {"feed_no": row.feed_no, "kind": row.kind, "data": row.data, "at": answers.moment(row.at)} for row in rows
-        ]
+        return feed_answer(numbers.feed_no, lambda: _entries(session, path, query, feed_no=numbers.feed_no))
+
+
+def _entries(session: Session, path: EventPath, query: FeedQuery, *, feed_no: int) -> Response:
+    rows = feed.entries_after(session, path.event_id, feed_no=query.after, limit=query.limit)
+    items: list[dict[str, Any]] = [
+        {"feed_no": row.feed_no, "kind": row.kind, "data": row.data, "at": answers.moment(row.at)} for row in rows
+    ]
     following = str(items[-1]["feed_no"]) if len(items) == query.limit else None
-    return Answer(body={**answers.page(items, after=following), "feed_no": numbers.feed_no}).response()
+    return Answer(body={**answers.page(items, after=following), "feed_no": feed_no}).response()
 
 
 def _answer(event: EventRow) -> Response:

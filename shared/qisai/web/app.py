@@ -118,6 +118,16 @@ def refuse_broken_json() -> None:
         raise Invalid("bad-json", f"The body is not valid JSON: {cause}") from error
 
 
+def _is_health_check() -> bool:
+    return request.url_rule is not None and request.url_rule.rule.startswith(("/healthz", "/readyz", "/metrics"))
+
+
+def _path_for_log() -> str:
+    """The path; of one that holds a secret its rule."""
+    secret = request.url_rule is not None and "token" in (request.view_args or {})
+    return request.url_rule.rule if secret and request.url_rule is not None else request.path
+
+
 def _trace_requests(app: Flask) -> None:
     @app.before_request
     def begin() -> None:
@@ -127,11 +137,11 @@ def _trace_requests(app: Flask) -> None:
     @app.after_request
     def end(response: Response) -> Response:
         response.headers[telemetry.REQUEST_ID_HEADER] = telemetry.request_id.get()
-        if request.url_rule is None or not request.url_rule.rule.startswith(("/healthz", "/readyz", "/metrics")):
+        if response.status_code != 304 and not _is_health_check():
             log.info(
                 "request",
                 method=request.method,
-                path=request.path,
+                path=_path_for_log(),
                 status=response.status_code,
                 ms=round((time.perf_counter() - g.get("began", time.perf_counter())) * 1000, 1),
             )
