@@ -13,6 +13,13 @@ from sqlalchemy.orm import Session
 from tests.servers import Database, Servers, servers_in_temporary_folder
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Slow files first where several workers share the run, so that none of them is left alone with one at the end."""
+    if hasattr(config, "workerinput"):
+        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def servers() -> Iterator[Servers]:
     """One PostgreSQL and one Valkey for this test process, each started at first use."""
