@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
 
 from pydantic import (
@@ -19,8 +19,9 @@ from pydantic import (
     model_validator,
 )
 
+from qisai.db.entrants import Sex
 from qisai.db.events import EventState
-from qisai.formats.typed_text import tidy, unprintable
+from qisai.formats.typed_text import email_fits, phone_fits, tidy, unprintable
 from qisai.kernel.model import ByeKind
 from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, RoundNumber, plain
 from services.registration.states import SLUGS
@@ -41,9 +42,30 @@ ShortText = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=200)]
 ExternalId = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=60)]
 SearchText = Annotated[str, Field(max_length=200), AfterValidator(plain)]
 Seed = Annotated[StrictInt, Field(ge=0, le=4000)]
-Members = Annotated[list[Name], Field(max_length=20)]
+Email = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=200), AfterValidator(lambda text: _email(text))]
+Phone = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=40), AfterValidator(lambda text: _phone(text))]
+Notes = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=1000)]
+BirthYear = Annotated[StrictInt, Field(ge=1900, le=2100), AfterValidator(lambda year: _past(year))]
 BoardNumber = Annotated[StrictInt, Field(ge=1, le=10_000)]
 Capacity = Annotated[StrictInt, Field(ge=1, le=20_000)]
+
+
+def _email(text: str) -> str:
+    if text and not email_fits(text):
+        raise ValueError("is no e-mail address")
+    return text
+
+
+def _phone(text: str) -> str:
+    if text and not phone_fits(text):
+        raise ValueError("is no telephone number: digits, spaces and + - ( ) only, at least 5 digits")
+    return text
+
+
+def _past(year: int) -> int:
+    if year > datetime.now(UTC).year:
+        raise ValueError("lies in the future")
+    return year
 
 
 def _zone(name: str) -> str:
@@ -101,6 +123,8 @@ class EntrantsQuery(BaseModel):
 
     q: SearchText | None = None
     state: State | None = None
+    sort: Literal["number", "name"] = "number"
+    """`name`: by Pinyin."""
     cursor: Annotated[str | None, Field(max_length=2000)] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 500
 
@@ -123,13 +147,62 @@ class EventBasics(Body):
     capacity: Capacity | None = None
     expected_entrants: Annotated[StrictInt, Field(ge=2, le=20_000)] | None = None
     registration_until: Moment | None = None
+    late_entry_until: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
+    """Last round in which somebody may still enter; 1: nobody once round 1 is published; null: any round."""
+    max_byes: Annotated[StrictInt, Field(ge=0, le=100)] | None = None
+    """Half- and full-point byes that one entrant may ask for; null: any number."""
+    byes_until_round: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
+    """Last round for which such byes may be asked; null: any round."""
     regulations: dict[str, Any] = Field(default_factory=dict)
     """A part of the `regulations` of `qisai.tournament/1`; what is left out comes from the game, or stays as it is."""
 
 
+ProfileCode = Annotated[StrictStr, Field(min_length=1, max_length=60), AfterValidator(plain)]
+
+
 class EventBody(EventBasics):
     name: Name
-    profile: Annotated[StrictStr, Field(min_length=1, max_length=60), AfterValidator(plain)]
+    profile: ProfileCode
+
+
+class PreviewBody(EventBasics):
+    """An event that might be made; a name is not needed for that."""
+
+    name: ShortText = ""
+    profile: ProfileCode
+
+
+class CloneBody(OptionalBody):
+    """What is said anew; everything else is as in the event that is cloned."""
+
+    name: Name | None = None
+    starts_on: Day | None = None
+    registration_until: Moment | None = None
+    venue: ShortText | None = None
+
+
+class ProfilePath(BaseModel):
+    code: Annotated[str, Field(min_length=1, max_length=60), AfterValidator(plain)]
+
+
+class NamesBody(Body):
+    """One text in every language."""
+
+    zh_hans: Annotated[Name, Field(alias="zh-Hans")]
+    zh_hant: Annotated[Name, Field(alias="zh-Hant")]
+    en: Name
+
+
+class ProfileChange(Body):
+    """Only what is said is changed; `regulations` are a part of them, as when an event is made."""
+
+    names: NamesBody | None = None
+    sides: Annotated[list[NamesBody], Field(min_length=2, max_length=2)] | None = None
+    board: NamesBody | None = None
+    team_size: Annotated[StrictInt, Field(ge=0, le=20)] | None = None
+    """Members of one entrant; 0: any number."""
+    regulations: dict[str, Any] | None = None
+    reason: Line = ""
 
 
 class EventChange(EventBasics):
@@ -146,26 +219,67 @@ class ArchiveBody(OptionalBody):
     undo: StrictBool = False
 
 
-class EntrantValues(Body):
+class PersonBody(Body):
+    """A member of a team; a name alone will do."""
+
+    name: Name
+    birth_year: BirthYear | None = None
+    external_id: ExternalId | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+
+Members = Annotated[list[PersonBody], Field(max_length=20)]
+
+
+class OwnValues(Body):
+    """What people say about themselves."""
+
     club: ShortText = ""
-    seed: Seed | None = None
     members: Members = Field(default_factory=list)
+    substitutes: Members = Field(default_factory=list)
+    sex: Sex | None = None
+    birth_year: BirthYear | None = None
+    phone: Phone = ""
+    email: Email = ""
+
+    def said(self) -> dict[str, Any]:
+        """Values by name, as far as they were said."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class EntrantValues(OwnValues):
+    seed: Seed | None = None
+    seed_source: ShortText = ""
+    """Whose list the seed score is from."""
+    seed_date: Day | None = None
+    """Of what day that list is."""
     external_id: ExternalId | None = None
     fixed_board: BoardNumber | None = None
+    notes: Notes = ""
 
 
 class EntrantBody(EntrantValues):
     name: Name
 
 
+class RegistrationBody(OwnValues):
+    """How somebody registers on their own."""
+
+    name: Name
+
+
+class RegistrationPath(BaseModel):
+    token: Annotated[str, Field(min_length=10, max_length=100), AfterValidator(plain)]
+
+
 class EntrantChange(EntrantValues):
     """Only what is said is changed."""
 
     name: Name = "?"
-
-    def changes(self) -> dict[str, Any]:
-        """Values by name."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class StepBody(Body):
@@ -181,6 +295,8 @@ class EntrantSeen(Body):
 
 
 class BulkStepBody(StepBody):
+    dry_run: StrictBool = False
+    """Say what would happen, and do nothing."""
     from_states: Annotated[list[State] | None, Field(alias="from", min_length=1, max_length=9)] = None
     entrants: Annotated[list[EntrantSeen] | None, Field(min_length=1, max_length=20_000)] = None
 
@@ -203,6 +319,36 @@ class SomeOrAll(Body):
     def _one_choice(self) -> Self:
         if (self.entrants is not None) == self.all:
             raise ValueError("say either entrants or all, not both")
+        return self
+
+
+class UndoPath(EventPath):
+    step_id: Id
+
+
+class AttendanceBody(SomeOrAll):
+    present: StrictBool = True
+
+
+class DeadlineBody(Body):
+    until: Moment
+
+
+class ExportQuery(BaseModel):
+    form: Literal["csv", "xlsx"] = "csv"
+
+
+class SameClubBody(OptionalBody):
+    """Rounds in which clubs are kept apart; `clubs`: only these."""
+
+    from_round: Annotated[StrictInt, Field(ge=1, le=100)] = 1
+    to_round: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
+    clubs: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.to_round is not None and self.to_round < self.from_round:
+            raise ValueError("to_round must not be before from_round")
         return self
 
 

@@ -81,6 +81,9 @@ IN_POOL: Final = frozenset({S.SEATED})
 PLAYED: Final = frozenset({S.SEATED, S.WITHDRAWN, S.DISQUALIFIED})
 """States of who is or was in the pairing pool: a step between them changes what pairing reads."""
 
+GONE: Final = frozenset({S.CANCELLED, S.REJECTED})
+"""States of who is not in the event any more, and may come back."""
+
 PUBLIC_STATES: Final = frozenset({S.APPROVED, S.CHECKED_IN, S.SEATED, S.WITHDRAWN, S.DISQUALIFIED})
 """Whom the public sees: those whom the organiser has accepted."""
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qisai.errors import Invalid, QisaiError, TooLarge
+from qisai.formats.roster import MAX_BYTES, MAX_ROWS, Roster, read_roster
 from qisai.formats.roster_columns import Column, columns_of
-from qisai.formats.roster_csv import MAX_BYTES, MAX_ROWS, Roster, read_roster
 from qisai.formats.typed_text import tidy
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -63,7 +63,7 @@ def test_utf_16_is_refused_with_advice(encoding: str) -> None:
 
 def test_a_workbook_is_refused_with_advice() -> None:
     with pytest.raises(Invalid) as refused:
-        read_roster(b"PK\x03\x04 whatever")
+        read_roster(b"\xd0\xcf\x11\xe0 whatever")
     assert refused.value.slug == "roster-no-csv"
 
 
@@ -103,7 +103,8 @@ def test_a_file_cut_off_inside_quotation_marks_is_refused_with_its_row() -> None
         (" 姓 名 *,所属单位（全称）,等级分(2026)", "name club seed"),
         ("队名,队员", "name members"),
         ("姓名,队", "name club"),
-        ("電話,姓名,備註", "- name -"),
+        ("桌號,姓名,費用", "- name -"),
+        ("電話,姓名,備註,性別,出生日期,郵箱,替補", "phone name notes sex birth_year email substitutes"),
     ],
 )
 def test_headers_are_understood_in_both_scripts_and_english(header: str, columns: str) -> None:

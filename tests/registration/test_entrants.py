@@ -109,7 +109,7 @@ def test_the_public_sees_those_who_are_accepted_and_nothing_private(fair: Fair) 
     (seen,) = ok(public.get(fair.entrants_path))["items"]
     assert set(seen) == {
         "id", "number", "name", "club", "seed", "state", "entered_round", "withdrawn_from", "fixed_board", "members",
-        "version",
+        "substitutes", "version",
     }  # fmt: skip
     assert ok(public.get(f"{fair.entrants_path}/{one['id']}")) == seen
     problem(public.get(f"{fair.entrants_path}/{two['id']}"), 404, "entrant-not-found")
@@ -160,6 +160,13 @@ def test_another_of_the_same_name_is_taken_with_a_warning(fair: Fair) -> None:
         ({"name": "陈", "fixed_board": 0}, "/fixed_board"),
         ({"name": "陈", "state": "seated"}, "/state"),
         ({"name": "陈", "members": ["林"]}, "/members"),
+        ({"name": "陈", "substitutes": ["林"]}, "/substitutes"),
+        ({"name": "陈", "sex": "男"}, "/sex"),
+        ({"name": "陈", "birth_year": 1899}, "/birth_year"),
+        ({"name": "陈", "birth_year": 2099}, "/birth_year"),
+        ({"name": "陈", "phone": "电话"}, "/phone"),
+        ({"name": "陈", "email": "a@b"}, "/email"),
+        ({"name": "陈", "seed_date": "yesterday"}, "/seed_date"),
     ],
 )
 def test_an_entrant_that_cannot_be_is_refused_at_its_place(fair: Fair, body: dict[str, Any], pointer: str) -> None:

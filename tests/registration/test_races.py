@@ -19,7 +19,7 @@ from qisai.db.accounts import Role
 from qisai.db.entrants import EntrantRow, EntrantState
 from qisai.db.session import Database
 from qisai.errors import Conflict
-from qisai.formats.roster_csv import read_roster
+from qisai.formats.roster import read_roster
 from qisai.ledger.actor import Actor
 from services.registration.operations import entrants, imports
 from services.registration.operations.held import hold_event

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -15,7 +15,15 @@ from qisai.errors import Conflict, FieldError, Invalid, NotFound
 from qisai.kernel.model import ByeKind
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
-from services.registration.operations.held import entrant_of, hold_for_entries, require_round_ahead
+from services.registration.operations.held import (
+    entrant_of,
+    hold_for_entries,
+    require_planned,
+    require_round_ahead,
+)
+
+WITH_POINTS: Final = (ByeKind.HALF, ByeKind.FULL)
+"""Byes that an event may limit."""
 
 
 def set_absence(session: Session, actor: Actor, *, event_id: int, entrant_id: int, round_no: int, absent: bool) -> None:
@@ -25,7 +33,7 @@ def set_absence(session: Session, actor: Actor, *, event_id: int, entrant_id: in
     """
     event = hold_for_entries(session, event_id)
     entrant_of(session, event_id, entrant_id)
-    _require_planned(event, round_no)
+    require_planned(event, round_no)
     key = {"entrant_id": entrant_id, "round_no": round_no}
     before = session.get(AbsenceRow, (entrant_id, round_no)) is not None
     if before == absent:
@@ -45,16 +53,19 @@ def set_bye(
 ) -> None:
     """Notes a bye that was asked for (half, full, zero), or takes it back; saying it twice changes nothing.
 
-    Raises as `set_absence`.
+    Half- and full-point byes are limited by the event; a zero-point bye is an absence that was announced, and never is.
+    Raises as `set_absence`, and `Conflict`: `byes-over` after the last round for them, `too-many-byes`.
     """
     event = hold_for_entries(session, event_id)
     entrant_of(session, event_id, entrant_id)
-    _require_planned(event, round_no)
+    require_planned(event, round_no)
     b = RequestedByeRow
     where = (b.entrant_id == entrant_id, b.round_no == round_no)
     before = session.execute(sa.select(b.kind).where(*where)).scalar_one_or_none()
     if before is kind:
         return
+    if kind in WITH_POINTS:
+        _require_within_limits(session, event, entrant_id=entrant_id, round_no=round_no)
     if kind is None:
         session.execute(sa.delete(b).where(*where).execution_options(synchronize_session=False))
     else:
@@ -65,6 +76,19 @@ def set_bye(
         session.execute(upsert.execution_options(synchronize_session=False))
     old, new = {"kind": None if before is None else before.value}, {"kind": None if kind is None else kind.value}
     _publish(session, actor, event_id, entrant_id, round_no, what="bye", old=old, new=new)
+
+
+def _require_within_limits(session: Session, event: EventRow, *, entrant_id: int, round_no: int) -> None:
+    if event.byes_until_round is not None and round_no > event.byes_until_round:
+        detail = f"In this event byes with points can be asked for until round {event.byes_until_round} only."
+        raise Conflict("byes-over", detail, round=round_no, until_round=event.byes_until_round)
+    if event.max_byes is None:
+        return
+    b = RequestedByeRow
+    others = sa.select(sa.func.count()).where(b.entrant_id == entrant_id, b.kind.in_(WITH_POINTS))
+    if session.execute(others.where(b.round_no != round_no)).scalar_one() >= event.max_byes:
+        detail = f"In this event nobody has more than {event.max_byes} byes with points."
+        raise Conflict("too-many-byes", detail, max=event.max_byes)
 
 
 def _publish(
@@ -85,13 +109,6 @@ def _publish(
     )
     feed.publish(session, event_id, f"entrant.{what}", data=round_, pairing=True)
     require_round_ahead(session, event_id, round_no)
-
-
-def _require_planned(event: EventRow, round_no: int, *, pointer: str = "/round_no") -> None:
-    planned = event.regulations["rounds"]
-    if planned is not None and round_no > planned:
-        detail = f"is {round_no}, but this event has {planned} rounds"
-        raise Invalid("round-beyond", f"The round {detail}.", errors=[FieldError(pointer, detail, "range")])
 
 
 def forbidden_pairs(session: Session, event_id: int) -> Sequence[ForbiddenPairRow]:
@@ -115,7 +132,7 @@ def forbid_pair(
     ]
     if errors:
         raise Invalid("invalid-pair", f"The pair cannot be taken: {errors[0].detail}.", errors=errors)
-    _require_planned(event, from_round, pointer="/from_round")
+    require_planned(event, from_round, pointer="/from_round")
     a, b = sorted(entrants)
     f = ForbiddenPairRow
     same = (f.event_id == event_id, f.a_entrant_id == a, f.b_entrant_id == b)

@@ -13,7 +13,8 @@ from qisai.db.session import compare_and_set
 from qisai.errors import Conflict, FieldError, Invalid, Stale
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
-from services.registration.answers import event_basics
+from services.registration.advice import FieldSize
+from services.registration.answers import EVENT_BASICS, event_basics
 from services.registration.operations.held import hold_event, require_before_round_1
 from services.registration.operations.regulations import merged, require_enough_entrants
 from services.registration.operations.steps import fill_free_places
@@ -36,28 +37,61 @@ def create_event(
 
     Raises `Invalid` with pointers: unknown game, regulations that cannot be, more rounds than the field can play.
     """
-    data = session.execute(sa.select(ProfileRow.data).where(ProfileRow.code == profile)).scalar_one_or_none()
-    if data is None:
-        known = ", ".join(row.code for row in queries.profiles(session))
-        detail = f"There is no game {profile!r}; there are {known}."
-        raise Invalid("unknown-profile", detail, errors=[FieldError("/profile", detail, "unknown-profile")])
+    data = _profile_data(session, profile)
     complete = merged(regulations, base=data["regulations"], profile=data)
-    require_enough_entrants(complete, expected=basics.get("expected_entrants") or basics.get("capacity"))
+    _require_rounds_fit(complete, basics)
+    event = EventRow(**basics, profile=profile, profile_copy=data, regulations=complete)
+    return _created(session, actor, event, said={"regulations": dict(regulations)})
+
+
+def clone_event(session: Session, actor: Actor, *, event_id: int, basics: Mapping[str, Any]) -> EventRow:
+    """A draft with another event's game, regulations and registration rules; `basics` are what is said anew.
+
+    Nobody's entries come along, nor the days of the old one: they are over. The order inside score groups that a draw
+    of lots set is as if the organiser had said it. Raises `NotFound`, `Invalid`.
+    """
+    source = queries.event(session, event_id)
+    kept = {name: getattr(source, name) for name in EVENT_BASICS}
     event = EventRow(
-        **basics,
-        state=EventState.DRAFT,
-        profile=profile,
-        profile_copy=data,
-        regulations=complete,
-        created_by=actor.account_id,
+        **{**kept, **basics},
+        profile=source.profile,
+        profile_copy=source.profile_copy,
+        regulations=source.regulations,
     )
+    said = {"cloned_from": event_id, "regulations": source.regulations}
+    return _created(session, actor, event, said=said)
+
+
+def _created(session: Session, actor: Actor, event: EventRow, *, said: Mapping[str, Any]) -> EventRow:
+    event.state, event.created_by = EventState.DRAFT, actor.account_id
     session.add(event)
     session.flush()
     feed.open_feed(session, event.id)
-    new = {**event_basics(event), "profile": profile, "regulations": dict(regulations)}
+    new = {**event_basics(event), "profile": event.profile, **said}
     audit.record(session, actor, action="event.create", subject=f"event:{event.id}", event_id=event.id, new=new)
     feed.publish(session, event.id, "event.created", pairing=True)
     return queries.event(session, event.id)
+
+
+def would_be(session: Session, *, profile: str, regulations: Mapping[str, Any]) -> dict[str, Any]:
+    """The complete regulations that an event of this game would have. Raises `Invalid` as `create_event`."""
+    data = _profile_data(session, profile)
+    return merged(regulations, base=data["regulations"], profile=data)
+
+
+def _profile_data(session: Session, code: str) -> dict[str, Any]:
+    query = sa.select(ProfileRow.data).where(ProfileRow.code == code)
+    data: dict[str, Any] | None = session.execute(query).scalar_one_or_none()
+    if data is None:
+        known = ", ".join(row.code for row in queries.profiles(session))
+        detail = f"There is no game {code!r}; there are {known}."
+        raise Invalid("unknown-profile", detail, errors=[FieldError("/profile", detail, "unknown-profile")])
+    return data
+
+
+def _require_rounds_fit(regulations: Mapping[str, Any], basics: Mapping[str, Any]) -> None:
+    size = FieldSize(expected=basics.get("expected_entrants"), places=basics.get("capacity"))
+    require_enough_entrants(regulations, entrants=size.entrants)
 
 
 def change_event(
@@ -80,8 +114,7 @@ def change_event(
     if regulations:
         complete = merged(regulations, base=event.regulations, profile=event.profile_copy)
     if regulations or basics.keys() & {"expected_entrants", "capacity"}:
-        expected, most = (basics.get(name, getattr(event, name)) for name in ("expected_entrants", "capacity"))
-        require_enough_entrants(complete, expected=expected or most)
+        _require_rounds_fit(complete, event_basics(event) | dict(basics))
     _write(session, event, values={**basics, "regulations": complete})
     new = event_basics(event) | {"regulations": event.regulations}
     if regulations:

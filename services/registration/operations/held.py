@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow
 from qisai.db.events import EventRow, EventState
-from qisai.errors import Conflict, NotFound
+from qisai.errors import Conflict, FieldError, Invalid, NotFound
 from services.registration.queries.rounds import next_round
 
 
@@ -45,6 +45,14 @@ def entrant_of(session: Session, event_id: int, entrant_id: int) -> Any:
     if row is None:
         raise NotFound("entrant-not-found", f"There is no entrant {entrant_id} in this event.")
     return row
+
+
+def require_planned(event: EventRow, round_no: int, *, pointer: str = "/round_no") -> None:
+    """Raises `Invalid` `round-beyond` for a round beyond the last that the event plans."""
+    planned = event.regulations["rounds"]
+    if planned is not None and round_no > planned:
+        detail = f"is {round_no}, but this event has {planned} rounds"
+        raise Invalid("round-beyond", f"The round {detail}.", errors=[FieldError(pointer, detail, "range")])
 
 
 def require_before_round_1(session: Session, event_id: int, *, what: str) -> None:

@@ -1,8 +1,8 @@
 """What importing a roster would do, row by row: one plan, shown by the dry run and carried out by the import.
 
-A row belongs to the entrant with the same roster number, else to one with exactly the same name and club; so a
-corrected sheet that is imported again changes entrants instead of doubling them. Two different people may have one
-name: that is said, not refused.
+A row belongs to the entrant with the same roster number, else to one with exactly the same name and club and no other
+birth year; so a corrected sheet that is imported again changes entrants instead of doubling them. Two different people
+may have one name: that is said, not refused.
 """
 
 from __future__ import annotations
@@ -11,21 +11,33 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
-from qisai.db.entrants import EntrantRow, EntrantState, MemberRow
+from qisai.db.entrants import ContactRow, EntrantRow, Sex
 from qisai.db.events import EventRow
+from qisai.formats.roster import CellProblem, Roster, RosterRow
 from qisai.formats.roster_columns import Column
-from qisai.formats.roster_csv import CellProblem, Roster, RosterRow
-from services.registration.operations.entrants import members_complaint
+from services.registration.operations.members import (
+    NO_TEAM,
+    Memberships,
+    Person,
+    Team,
+    memberships,
+    size_complaint,
+    team_of,
+    unused_fields,
+)
+from services.registration.queries.entrants import people_of_entrant
+from services.registration.states import GONE
 
-GONE = (EntrantState.CANCELLED, EntrantState.REJECTED)
+_PLAIN: Final = ("club", "seed", "seed_source", "seed_date", "sex", "birth_year", "phone", "email", "notes")
+"""Columns that are compared value by value."""
 
 
 class Outcome(StrEnum):
@@ -45,13 +57,15 @@ class PlannedRow:
     outcome: Outcome
     entrant_id: int | None = None
     version: int | None = None
+    team: Team = NO_TEAM
+    """The people as they will be."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     before: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[CellProblem, ...] = ()
     warnings: tuple[CellProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ImportPlan:
     """What importing `roster` into the event would do."""
 
@@ -62,7 +76,7 @@ class ImportPlan:
         """Rows with this outcome."""
         return [row for row in self.rows if row.outcome is outcome]
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Equal for plans that do the same to the same entrants at the same versions."""
         rows = [
@@ -73,21 +87,21 @@ class ImportPlan:
 
 
 def plan_import(session: Session, event: EventRow, roster: Roster) -> ImportPlan:
-    """The plan for the event as it is now: one query, whatever the size of the sheet."""
+    """The plan for the event as it is now: two queries at most, whatever the size of the sheet."""
     matcher = _Matcher(_present(session, event.id), roster)
-    return ImportPlan(roster=roster, rows=tuple(matcher.plan(event, row) for row in roster.rows))
+    rows = [matcher.plan(event, row) for row in roster.rows]
+    if roster.headings.keys() & {Column.MEMBERS, Column.SUBSTITUTES}:
+        changed = [row.entrant_id for row in rows if row.entrant_id is not None and "people" in row.changes]
+        rows = _refuse_elsewhere(rows, memberships(session, event.id, but=changed), matcher)
+    return ImportPlan(roster=roster, rows=tuple(rows))
 
 
 def _present(session: Session, event_id: int) -> Sequence[Any]:
-    e = EntrantRow
-    members = (
-        sa.select(sa.func.array_agg(aggregate_order_by(MemberRow.name, MemberRow.position)))
-        .where(MemberRow.entrant_id == e.id)
-        .scalar_subquery()
-    )
-    columns = (e.id, e.name, e.club, e.seed, e.external_id, e.state, e.version)
-    query = sa.select(*columns, members.label("members")).where(e.event_id == event_id)
-    return session.execute(query.order_by(e.id)).all()
+    e, c = EntrantRow, ContactRow
+    columns = (e.id, e.name, e.club, e.seed, e.seed_source, e.seed_date, e.sex, e.birth_year)
+    more = (e.external_id, e.state, e.version, c.phone, c.email, c.notes)
+    query = sa.select(*columns, *more, people_of_entrant().label("people")).outerjoin(c, c.entrant_id == e.id)
+    return session.execute(query.where(e.event_id == event_id).order_by(e.id)).all()
 
 
 class _Matcher:
@@ -96,30 +110,32 @@ class _Matcher:
     def __init__(self, present: Sequence[Any], roster: Roster) -> None:
         self._headings = roster.headings
         self._has_club = Column.CLUB in roster.headings
+        self._compared = [name for name in _PLAIN if Column(name) in roster.headings]
         self._by_external_id = {row.external_id: row for row in present if row.external_id}
         self._by_name: dict[tuple[str, str], list[Any]] = defaultdict(list)
-        self._names: dict[str, list[int]] = defaultdict(list)
+        self._names: dict[str, list[Any]] = defaultdict(list)
         claimed = {row.external_id for row in roster.rows if row.external_id}
         for row in present:
             if row.external_id in claimed:
                 continue  # belongs to the row with its number, whatever that row is called
             self._by_name[self._key(row.name, row.club)].append(row)
             if row.state not in GONE:
-                self._names[row.name].append(row.id)
+                self._names[row.name].append(row)
         self._numbers_seen: dict[str, int] = {}
-        self._rows_of_name: dict[str, int] = {}
+        self._rows_of_name: dict[str, RosterRow] = {}
 
     def plan(self, event: EventRow, row: RosterRow) -> PlannedRow:
         """What becomes of one row; rows are given in their order."""
-        problems = [*row.problems, *self._problems(event, row)]
+        found = None if row.problems else self._match(row)
+        team = self._team(row, found)
+        problems = [*row.problems, *self._problems(event, row, team)]
         if problems:
             return PlannedRow(source=row, outcome=Outcome.REFUSED, problems=tuple(problems))
-        found = self._match(row)
         warnings = self._warnings(row, found)
-        self._rows_of_name.setdefault(row.name, row.row)
+        self._rows_of_name.setdefault(row.name, row)
         if found is None:
-            return PlannedRow(source=row, outcome=Outcome.NEW, warnings=tuple(warnings))
-        wanted = self._values(row)
+            return PlannedRow(source=row, outcome=Outcome.NEW, team=team, warnings=tuple(warnings))
+        wanted = self._values(row, team)
         before = {name: _value(found, name) for name in wanted}
         changes = {name: value for name, value in wanted.items() if value != before[name]}
         return PlannedRow(
@@ -127,47 +143,69 @@ class _Matcher:
             outcome=Outcome.CHANGED if changes else Outcome.SAME,
             entrant_id=found.id,
             version=found.version,
+            team=team,
             changes=changes,
             before={name: before[name] for name in changes},
             warnings=tuple(warnings),
         )
 
-    def _problems(self, event: EventRow, row: RosterRow) -> list[CellProblem]:
-        problems = []
-        complaint = members_complaint(event, row.members or ())
-        if complaint is not None:
-            problems.append(self._problem(row, Column.MEMBERS, complaint, "members"))
+    def problem(self, row: RosterRow, column: Column, detail: str, slug: str) -> CellProblem:
+        """A complaint about one cell."""
+        return CellProblem(row=row.row, column=self._headings.get(column, ""), detail=detail, slug=slug)
+
+    def _problems(self, event: EventRow, row: RosterRow, team: Team) -> list[CellProblem]:
+        said = {
+            "sex": row.sex, "birth_year": row.birth_year, "members": row.members, "substitutes": row.substitutes
+        }  # fmt: skip
+        problems = [
+            self.problem(row, Column(error.pointer[1:]), error.detail, error.slug)
+            for error in unused_fields(event, said)
+        ]
+        complaint = size_complaint(event, team)
+        if complaint is not None and not problems:
+            problems.append(self.problem(row, Column.MEMBERS, complaint, "members"))
         if row.external_id:
             first = self._numbers_seen.setdefault(row.external_id, row.row)
             if first != row.row:
                 detail = f"{row.external_id} stands in row {first} already"
-                problems.append(self._problem(row, Column.EXTERNAL_ID, detail, "duplicate"))
+                problems.append(self.problem(row, Column.EXTERNAL_ID, detail, "duplicate"))
         return problems
-
-    def _problem(self, row: RosterRow, column: Column, detail: str, slug: str) -> CellProblem:
-        return CellProblem(row=row.row, column=self._headings.get(column, ""), detail=detail, slug=slug)
 
     def _match(self, row: RosterRow) -> Any:
         if row.external_id and row.external_id in self._by_external_id:
             return self._by_external_id[row.external_id]
         same = self._by_name.get(self._key(row.name, row.club))
-        if not same or (row.external_id and same[0].external_id):
-            return None  # nobody; or another number, which is another person
-        return same.pop(0)
+        fits = [one for one in same or () if not (row.external_id and one.external_id) and _may_be(one, row)]
+        if same is None or not fits:
+            return None  # nobody; or another number or year, which is another person
+        found = next((one for one in fits if one.birth_year == row.birth_year), fits[0])
+        same.remove(found)
+        return found
 
     def _key(self, name: str, club: str | None) -> tuple[str, str]:
         """By what a row without a number is matched: in a sheet without clubs by the name alone."""
         return (name, (club or "") if self._has_club else "")
 
-    def _values(self, row: RosterRow) -> dict[str, Any]:
+    def _team(self, row: RosterRow, found: Any) -> Team:
+        """The people as the row has them; who was there before keeps birth year and number."""
+        before = team_of(found.people if found is not None else None)
+        known = {person.name: person for person in before.people()}
+
+        def people(names: tuple[str, ...] | None, present: tuple[Person, ...]) -> tuple[Person, ...]:
+            return present if names is None else tuple(known.get(name) or Person(name=name) for name in names)
+
+        return Team(
+            members=people(row.members, before.members), substitutes=people(row.substitutes, before.substitutes)
+        )
+
+    def _values(self, row: RosterRow, team: Team) -> dict[str, Any]:
         """What the sheet says; a column that it does not have says nothing."""
         values: dict[str, Any] = {"name": row.name}
-        if Column.CLUB in self._headings:
-            values["club"] = row.club or ""
-        if Column.SEED in self._headings:
-            values["seed"] = row.seed
-        if Column.MEMBERS in self._headings:
-            values["members"] = list(row.members or ())
+        for name in self._compared:
+            said = getattr(row, name)
+            values[name] = ("" if said is None else said) if name not in _NULLABLE else said
+        if self._headings.keys() & {Column.MEMBERS, Column.SUBSTITUTES}:
+            values["people"] = team.rows()
         if row.external_id:
             values["external_id"] = row.external_id
         return values
@@ -176,18 +214,46 @@ class _Matcher:
         warnings = []
         if found is not None and found.state in GONE:
             detail = f"{found.name} is {found.state.slug} here and stays so"
-            warnings.append(self._problem(row, Column.NAME, detail, "not-entered"))
+            warnings.append(self.problem(row, Column.NAME, detail, "not-entered"))
         earlier = self._rows_of_name.get(row.name)
-        others = [one for one in self._names[row.name] if found is None or one != found.id]
-        if earlier is not None:
-            detail = f"{row.name} stands in row {earlier} too; taken as another person"
-            warnings.append(self._problem(row, Column.NAME, detail, "same-name"))
+        others = [one for one in self._names[row.name] if (found is None or one.id != found.id) and _may_be(one, row)]
+        if earlier is not None and _may_be(earlier, row):
+            detail = f"{row.name} stands in row {earlier.row} too; taken as another person"
+            warnings.append(self.problem(row, Column.NAME, detail, "same-name"))
         elif found is None and others:
             detail = f"there is another {row.name} in this event; taken as another person"
-            warnings.append(self._problem(row, Column.NAME, detail, "same-name"))
+            warnings.append(self.problem(row, Column.NAME, detail, "same-name"))
         return warnings
+
+
+_NULLABLE: Final = frozenset({"seed", "seed_date", "sex", "birth_year"})
+
+
+def _may_be(one: Any, other: Any) -> bool:
+    """Whether birth years leave it open that the two are one person."""
+    return None in (one.birth_year, other.birth_year) or bool(one.birth_year == other.birth_year)
+
+
+def _refuse_elsewhere(rows: Sequence[PlannedRow], teams: Memberships, matcher: _Matcher) -> list[PlannedRow]:
+    """Rows of teams with a member of another team are refused; of two such rows the later one."""
+    checked = []
+    for row in rows:
+        moves = row.outcome is Outcome.NEW or "people" in row.changes
+        complaint = teams.complaint(row.team, but=row.entrant_id) if moves and row.team.people() else None
+        if complaint is not None:
+            problem = matcher.problem(row.source, Column.MEMBERS, complaint, "member-elsewhere")
+            checked.append(replace(row, outcome=Outcome.REFUSED, problems=(problem,)))
+            continue
+        if moves:
+            teams.add(row.team.people(), entrant_id=row.entrant_id, name=row.source.name)
+        checked.append(row)
+    return checked
 
 
 def _value(row: Any, name: str) -> Any:
     value = getattr(row, name)
-    return list(value or ()) if name == "members" else value
+    if name == "people":
+        return list(value or ())
+    if isinstance(value, Sex):
+        return value.value
+    return "" if value is None and name not in _NULLABLE and name != "external_id" else value

@@ -8,21 +8,32 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from qisai.db.entrants import EntrantRow, EntrantState
+from qisai.db.entrants import EntrantRow, EntrantState, Sex
 from qisai.db.events import EventRow
 from qisai.db.name_keys import sort_key
 from qisai.errors import Conflict, Invalid
-from qisai.formats.roster_csv import Roster
+from qisai.formats.roster import Roster
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
-from services.registration.operations.entrants import NewEntrant, add_entrants, set_members
+from services.registration.operations.entrants import loggable
 from services.registration.operations.held import hold_for_entries
 from services.registration.operations.import_plan import ImportPlan, Outcome, PlannedRow, plan_import
+from services.registration.operations.members import set_members
+from services.registration.operations.registering import (
+    CONTACT,
+    OWN_COLUMNS,
+    NewEntrant,
+    add_entrants,
+    set_contacts,
+)
 from services.registration.queries import events as queries
 from services.registration.states import PLAYED
 
 MAX_ERRORS: Final = 200
 """Faulty rows that a refusal names; more of them is the wrong sheet."""
+
+_SHOWN: Final = {"people": "members"}
+"""Names of the API for what a plan calls otherwise."""
 
 
 def dry_run(session: Session, *, event_id: int, roster: Roster) -> ImportPlan:
@@ -67,8 +78,15 @@ def _entrant(row: PlannedRow) -> NewEntrant:
         name=source.name,
         club=source.club or "",
         seed=source.seed,
+        seed_source=source.seed_source or "",
+        seed_date=source.seed_date,
         external_id=source.external_id or None,
-        members=source.members or (),
+        sex=None if source.sex is None else Sex(source.sex),
+        birth_year=source.birth_year,
+        phone=source.phone or "",
+        email=source.email or "",
+        notes=source.notes or "",
+        team=row.team,
     )
 
 
@@ -76,17 +94,16 @@ def _change(session: Session, event: EventRow, rows: Sequence[PlannedRow]) -> bo
     """Writes the changed entrants; whether one of them is in the pairing pool."""
     if not rows:
         return False
-    columns = ("name", "club", "seed", "external_id")
     values = []
     for row in rows:
-        given = {name: row.changes[name] for name in columns if name in row.changes}
+        given = {name: row.changes[name] for name in OWN_COLUMNS if name in row.changes}
         if "name" in given:
             given["sort_key"] = sort_key(given["name"])
         values.append({"id": row.entrant_id, "version": (row.version or 0) + 1, **given})
     session.execute(sa.update(EntrantRow), values)  # by primary key; rows with the same columns go together
-    set_members(
-        session, {row.entrant_id: row.changes["members"] for row in rows if row.entrant_id and "members" in row.changes}
-    )
+    set_members(session, {row.entrant_id: row.team for row in rows if row.entrant_id and "people" in row.changes})
+    contacts = {row.entrant_id: {n: row.changes[n] for n in CONTACT if n in row.changes} for row in rows}
+    set_contacts(session, {entrant_id: said for entrant_id, said in contacts.items() if entrant_id is not None})
     played = sa.select(sa.func.count()).where(
         EntrantRow.event_id == event.id,
         EntrantRow.state.in_([EntrantState(state) for state in PLAYED]),
@@ -97,8 +114,8 @@ def _change(session: Session, event: EventRow, rows: Sequence[PlannedRow]) -> bo
 
 def _record(session: Session, actor: Actor, event_id: int, plan: ImportPlan, ids: Sequence[int]) -> None:
     changed = plan.of(Outcome.CHANGED)
-    old: dict[str, Any] = {str(row.entrant_id): dict(row.before) for row in changed}
-    new: dict[str, Any] = {str(row.entrant_id): dict(row.changes) for row in changed}
+    old: dict[str, Any] = {str(row.entrant_id): loggable(row.before, row.before) for row in changed}
+    new: dict[str, Any] = {str(row.entrant_id): loggable(row.changes, row.changes) for row in changed}
     audit.record(
         session,
         actor,
@@ -124,7 +141,7 @@ def report(plan: ImportPlan, *, applied: bool, new_ids: Mapping[int, int]) -> di
                 "outcome": row.outcome.value,
                 "name": row.source.name,
                 "entrant": row.entrant_id or new_ids.get(row.source.row),
-                "changes": sorted(row.changes),
+                "changes": sorted(_SHOWN.get(name, name) for name in row.changes),
                 "reasons": reasons,
             }
         )

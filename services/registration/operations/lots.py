@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -18,8 +17,8 @@ from qisai.kernel.model import System, WithinGroup
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
 from services.registration.operations.held import hold_for_entries, require_before_round_1
-from services.registration.operations.steps import set_numbers
-from services.registration.queries.lots import DRAWN
+from services.registration.operations.numbers import set_numbers
+from services.registration.queries.lots import DRAWN, machine_order
 
 _SEED_BITS: Final = 32
 
@@ -33,11 +32,6 @@ def draw_by_machine(session: Session, actor: Actor, *, event_id: int, seed: int 
     event = hold_for_entries(session, event_id)
     rows = _seated(session, event_id)
     _give(session, actor, event, machine_order([row.id for row in rows], seed=chosen), mode="machine", seed=chosen)
-
-
-def machine_order(entrant_ids: Sequence[int], *, seed: int) -> list[int]:
-    """The ids in the order that this seed gives them."""
-    return sorted(entrant_ids, key=lambda one: (hashlib.sha256(f"{seed}:{one}".encode()).digest(), one))
 
 
 def draw_by_seeding(session: Session, actor: Actor, *, event_id: int) -> None:

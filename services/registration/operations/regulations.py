@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Final
 
-from qisai.db.entrants import EntrantState
-from qisai.db.events import EventRow
 from qisai.errors import FieldError, Invalid
 from qisai.kernel.model import Regulations
 from qisai.kernel.regulations_file import parse_regulations, regulations_to_json
-from qisai.kernel.rounds_advice import advise_rounds, check_rounds
-from services.registration.states import TAKES_PLACE
+from qisai.kernel.rounds_advice import check_rounds
 
 _OF_FIRST_MOVE: Final = ("balance_sides", "side_priority")
 _SIDE_TIE_BREAKS: Final = frozenset({"second_games", "second_wins"})
@@ -49,25 +45,12 @@ def _refuse_unused(given: Mapping[str, Any], *, profile: Mapping[str, Any]) -> N
         raise Invalid("not-used", f"{found[0].pointer} {found[0].detail}.", errors=found)
 
 
-def require_enough_entrants(regulations: Mapping[str, Any], *, expected: int | None) -> None:
-    """Raises `Invalid` `too-many-rounds` where so many expected entrants cannot play so many rounds."""
-    if regulations["rounds"] is None or expected is None:
+def require_enough_entrants(regulations: Mapping[str, Any], *, entrants: int) -> None:
+    """Raises `Invalid` `too-many-rounds` where so many entrants at most (0: unknown) cannot play so many rounds."""
+    if regulations["rounds"] is None or entrants == 0:
         return
     try:
-        check_rounds(regulations["rounds"], entrants=expected)
+        check_rounds(regulations["rounds"], entrants=entrants)
     except Invalid as error:
         found = [FieldError("/regulations/rounds", error.detail, error.slug)]
         raise Invalid(error.slug, error.detail, errors=found, **error.context) from None
-
-
-def advice(event: EventRow, *, by_state: Mapping[EntrantState, int]) -> dict[str, Any]:
-    """Rounds that would suit the field: the expected maximum where the organiser named one, else today's entrants."""
-    today = sum(count for state, count in by_state.items() if state in TAKES_PLACE)
-    entrants, rounds = max(event.expected_entrants or event.capacity or 0, today), event.regulations["rounds"]
-    warnings: list[str] = []
-    if rounds is not None and entrants >= 2:
-        try:
-            warnings = [warning.value for warning in check_rounds(rounds, entrants=entrants)]
-        except Invalid as error:
-            warnings = [error.slug]
-    return {**asdict(advise_rounds(entrants)), "rounds": rounds, "warnings": warnings}

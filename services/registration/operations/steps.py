@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import Role
@@ -21,6 +20,8 @@ from qisai.errors import Conflict, FieldError, Invalid
 from qisai.ledger import feed
 from qisai.ledger.actor import Actor
 from services.registration.operations.held import require_before_round_1
+from services.registration.operations.members import returning_complaints
+from services.registration.operations.numbers import Before, by_id, number_again, number_newcomers
 from services.registration.queries.rounds import next_round
 from services.registration.states import IN_POOL, PLAYED, PUBLIC_STATES, STEPS, TAKES_PLACE, When
 
@@ -66,16 +67,19 @@ class Moved:
     changed: Mapping[int, tuple[int, EntrantState]]
     refused: Sequence[Refusal]
     moved_up: Sequence[int] = ()
+    before: Sequence[Any] = ()
+    """Rows of those who moved, as they were."""
 
 
 Rows = Sequence[Any]
-"""Rows of id, name, number, state, version."""
+"""Rows of id, name, number, state, version, withdrawn_from."""
 
 
 def entrants_where(session: Session, event_id: int, *where: sa.ColumnElement[bool]) -> Rows:
     """Entrants of an event for a step, those who registered first in front."""
     e = EntrantRow
-    query = sa.select(e.id, e.name, e.number, e.state, e.version).where(e.event_id == event_id, *where)
+    columns = (e.id, e.name, e.number, e.state, e.version, e.withdrawn_from)
+    query = sa.select(*columns).where(e.event_id == event_id, *where)
     return session.execute(query.order_by(e.id)).all()
 
 
@@ -89,24 +93,25 @@ def take_step(session: Session, mover: Mover, event: EventRow, rows: Rows, step:
     from_round = _leaving_round(event, step, upcoming)
     may, refused = _judge(session, mover, event, rows, step, upcoming=upcoming)
     changed = _move(session, mover.actor, event, may, to=step.to, reason=step.reason, from_round=from_round)
-    _renumber(session, event, may, to=step.to, upcoming=upcoming)
+    number_newcomers(session, event, may, to=step.to, upcoming=upcoming)
     result = {entrant_id: (version, step.to) for entrant_id, version in changed.items()}
     if step.to is S.REGISTERED and not event.needs_approval:
         result |= _approve(session, mover.actor, event, changed)
     moved_up = fill_free_places(session, mover.actor, event)
     if result:
         touched = any(row.state in PLAYED for row in may) or step.to in PLAYED
-        feed.publish(session, event.id, "entrant.state", data=_told(step.to, list(result)), pairing=touched)
+        feed.publish(session, event.id, "entrant.state", data=told(result), pairing=touched)
         _test_rounds(session, event, may, step, upcoming=upcoming)
-    return Moved(changed=result, refused=refused, moved_up=moved_up)
+    return Moved(changed=result, refused=refused, moved_up=moved_up, before=may)
 
 
-def _told(to: EntrantState, entrant_ids: Sequence[int]) -> dict[str, Any]:
+def told(changed: Mapping[int, tuple[int, EntrantState]]) -> dict[str, Any]:
     """What the feed, which everybody may read, says of a step: nothing about those whom the public does not see."""
-    if to not in PUBLIC_STATES:
-        return {"count": len(entrant_ids)}
-    named = sorted(entrant_ids) if len(entrant_ids) <= MOST_NAMED else []
-    return {"count": len(entrant_ids), "to": to.slug, "entrants": named}
+    targets = {state for _version, state in changed.values()}
+    if len(targets) != 1 or not targets <= PUBLIC_STATES:
+        return {"count": len(changed)}
+    named = sorted(changed) if len(changed) <= MOST_NAMED else []
+    return {"count": len(changed), "to": targets.pop().slug, "entrants": named}
 
 
 def _leaving_round(event: EventRow, step: Step, upcoming: int) -> int | None:
@@ -129,10 +134,13 @@ def _judge(
 ) -> tuple[list[Any], list[Refusal]]:
     """Who may take the step. Free places go to those in front."""
     free = free_places(session, event)
+    elsewhere = returning_complaints(session, event, rows)
     may: list[Any] = []
     refused: list[Refusal] = []
     for row in rows:
         refusal = _refusal(mover, event, row, step, upcoming=upcoming, free=free)
+        if refusal is None and row.id in elsewhere:
+            refusal = _refuse(row, step, "member-elsewhere", elsewhere[row.id], complaint=elsewhere[row.id])
         if refusal is not None:
             refused.append(refusal)
             continue
@@ -143,23 +151,31 @@ def _judge(
 
 
 def _refusal(mover: Mover, event: EventRow, row: Any, step: Step, *, upcoming: int, free: int | None) -> Refusal | None:
-    def refuse(slug: str, detail: str, **context: Any) -> Refusal:
-        context |= {"name": row.name, "from": row.state.slug, "to": step.to.slug}
-        return Refusal(entrant_id=row.id, name=row.name, slug=slug, detail=detail, context=context)
-
     known = STEPS.get((row.state, step.to))
     if known is None:
-        return refuse("no-such-step", f"{row.name} is {row.state.slug}; from there nobody becomes {step.to.slug}.")
+        return _refuse(
+            row, step, "no-such-step", f"{row.name} is {row.state.slug}; from there nobody becomes {step.to.slug}."
+        )
     if not known.roles & mover.roles:
         roles = ", ".join(sorted(known.roles))
-        return refuse("step-not-yours", f"From {row.state.slug} to {step.to.slug} needs one of these roles: {roles}.",
-                      roles=roles)  # fmt: skip
+        detail = f"From {row.state.slug} to {step.to.slug} needs one of these roles: {roles}."
+        return _refuse(row, step, "step-not-yours", detail, roles=roles)
     for condition in known.when:
         complaint = _COMPLAINTS[condition](event, upcoming, free)
         if complaint is not None:
             slug, detail = complaint
-            return refuse(slug, f"{row.name} is {row.state.slug} and cannot become {step.to.slug}: {detail}.")
+            detail = f"{row.name} is {row.state.slug} and cannot become {step.to.slug}: {detail}."
+            return _refuse(row, step, slug, detail)
+    last = event.late_entry_until
+    if step.to in IN_POOL and row.number is None and last is not None and upcoming > last:
+        detail = f"{row.name} cannot enter any more: this event takes late entries until round {last} only."
+        return _refuse(row, step, "late-entry-over", detail, until_round=last, next_round=upcoming)
     return None
+
+
+def _refuse(row: Any, step: Step, slug: str, detail: str, **context: Any) -> Refusal:
+    context |= {"name": row.name, "from": row.state.slug, "to": step.to.slug}
+    return Refusal(entrant_id=row.id, name=row.name, slug=slug, detail=detail, context=context)
 
 
 Complaint = tuple[str, str] | None
@@ -199,7 +215,7 @@ def _move(
     if not rows:
         return {}
     e = EntrantRow
-    seen = _by_id({row.id: row.version for row in rows}, column="version")
+    seen = by_id({row.id: row.version for row in rows}, column="version")
     statement = (
         sa.update(e)
         .where(e.id == seen.c.id, e.version == seen.c.version, e.event_id == event.id)
@@ -237,36 +253,26 @@ def _approve(
     return {entrant_id: (version, S.APPROVED) for entrant_id, version in changed.items()}
 
 
-def _renumber(session: Session, event: EventRow, rows: Sequence[Any], *, to: EntrantState, upcoming: int) -> None:
-    """Late entries get the next number when they are seated; before round 1 who leaves the pool gives it back."""
-    if to in IN_POOL and upcoming > 1:
-        late = [row.id for row in rows if row.number is None]
-        if late:
-            last = sa.select(sa.func.max(EntrantRow.number)).where(EntrantRow.event_id == event.id)
-            first = int(session.execute(last).scalar_one() or 0) + 1
-            set_numbers(session, {entrant: first + place for place, entrant in enumerate(late)}, entered_round=upcoming)
-    elif to not in PLAYED:
-        holding = [row.id for row in rows if row.number is not None]
-        if holding:
-            e = EntrantRow
-            session.execute(_update(e.id.in_(holding)).values(number=None, entered_round=1))
+def put_back(
+    session: Session,
+    actor: Actor,
+    event: EventRow,
+    rows: Rows,
+    *,
+    before: Mapping[int, Before],
+    step_id: int,
+) -> dict[int, tuple[int, EntrantState]]:
+    """Entrants are again what they were before a step; versions and states by id.
 
-
-def set_numbers(session: Session, numbers: Mapping[int, int], *, entered_round: int = 1) -> None:
-    """Gives numbers by entrant id to entrants who have none: one statement."""
-    given = _by_id(numbers, column="number")
-    e = EntrantRow
-    session.execute(_update(e.id == given.c.id).values(number=given.c.number, entered_round=entered_round))
-
-
-def _by_id(values: Mapping[int, int], *, column: str) -> Any:
-    """A table of entrant ids and one column, sent as two arrays: one statement for any number of rows."""
-    ids, others = sa.cast(list(values), ARRAY(sa.BigInteger)), sa.cast(list(values.values()), ARRAY(sa.Integer))
-    return sa.func.unnest(ids, others).table_valued("id", column, name="given").render_derived()
-
-
-def _update(*where: sa.ColumnElement[bool]) -> Any:
-    return sa.update(EntrantRow).where(*where).execution_options(synchronize_session=False)
+    A number that somebody else has by now is replaced by the next one. Every one of them is logged.
+    """
+    changed: dict[int, tuple[int, EntrantState]] = {}
+    for to, from_round in sorted({(state, left) for state, _number, left in before.values()}, key=str):
+        these = [row for row in rows if (before[row.id][0], before[row.id][2]) == (to, from_round)]
+        moved = _move(session, actor, event, these, to=to, reason=f"undo of step {step_id}", from_round=from_round)
+        changed |= {entrant_id: (version, to) for entrant_id, version in moved.items()}
+    number_again(session, event, [row for row in rows if row.id in changed], before=before)
+    return changed
 
 
 def free_places(session: Session, event: EventRow) -> int | None:
@@ -290,6 +296,15 @@ def fill_free_places(session: Session, actor: Actor, event: EventRow) -> list[in
     if changed and not event.needs_approval:
         _approve(session, actor, event, changed)
     return list(changed)
+
+
+def unknown(rows: Sequence[Any], wanted: Iterable[int]) -> list[Refusal]:
+    """Refusals of ids that are no entrants of the event."""
+    missing = sorted(set(wanted) - {row.id for row in rows})
+    return [
+        Refusal(entrant_id=one, name="", slug="entrant-not-found", detail=f"There is no entrant {one} in this event.")
+        for one in missing
+    ]
 
 
 def _test_rounds(session: Session, event: EventRow, rows: Sequence[Any], step: Step, *, upcoming: int) -> None:

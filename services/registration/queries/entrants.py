@@ -10,11 +10,19 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
-from qisai.db.entrants import AbsenceRow, EntrantRow, EntrantState, MemberRow, RequestedByeRow, TransitionRow
+from qisai.db.entrants import (
+    AbsenceRow,
+    ContactRow,
+    EntrantRow,
+    EntrantState,
+    MemberRow,
+    RequestedByeRow,
+    TransitionRow,
+)
 from qisai.db.records import AuditRow
 from qisai.errors import NotFound
 from qisai.formats.typed_text import tidy
-from services.registration.states import PUBLIC_STATES
+from services.registration.states import GONE, PUBLIC_STATES
 
 UNNUMBERED: Final = 1_000_000
 """Sorts behind every number."""
@@ -39,12 +47,15 @@ class EntrantFilter:
     limit: int = 500
     staff: bool = False
     """Everybody; else only whom the public may see."""
+    by_name: bool = False
+    """By Pinyin, not by number."""
 
 
 def entrants(session: Session, event_id: int, wanted: EntrantFilter) -> Sequence[Any]:
     """Rows of an event's entrants by number, those without one behind, by Pinyin."""
     e = EntrantRow
-    place = (sa.func.coalesce(e.number, UNNUMBERED), e.sort_key, e.id)
+    number = sa.literal(0) if wanted.by_name else sa.func.coalesce(e.number, UNNUMBERED)
+    place = (number, e.sort_key, e.id)
     query = _query().where(e.event_id == event_id).order_by(*place).limit(wanted.limit)
     if not wanted.staff:
         query = query.where(e.state.in_(PUBLIC_STATES))
@@ -83,22 +94,50 @@ def last_change(session: Session, event_id: int, entrant_id: int) -> Any:
     return session.execute(sa.select(both).order_by(both.c.at.desc()).limit(1)).one_or_none()
 
 
-def namesakes(session: Session, event_id: int, name: str, *, but: int) -> Sequence[int]:
-    """Ids of other entrants of the event with the same name: often a double entry, sometimes another person."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Namesakes:
+    """Other entrants of one name: `likely` the same person entered twice, or rather `others`."""
+
+    likely: tuple[int, ...] = ()
+    others: tuple[int, ...] = ()
+
+
+def namesakes(session: Session, event_id: int, entrant: Any, *, but: int) -> Namesakes:
+    """Who has the name of `entrant` (name, club, birth_year) in the event, and may be the same person.
+
+    Different people with one name are normal: other birth years make another person and are not named at all; the same
+    club, or the same year, makes a double entry likely.
+    """
     e = EntrantRow
-    gone = (EntrantState.CANCELLED, EntrantState.REJECTED)
-    same = sa.func.lower(e.name) == name.lower()
-    query = sa.select(e.id).where(e.event_id == event_id, same, e.id != but, e.state.not_in(gone))
-    return session.scalars(query.order_by(e.id)).all()
+    same = sa.func.lower(e.name) == entrant.name.lower()
+    query = sa.select(e.id, e.club, e.birth_year).where(e.event_id == event_id, same, e.id != but)
+    likely: list[int] = []
+    others: list[int] = []
+    for row in session.execute(query.where(e.state.not_in(GONE)).order_by(e.id)):
+        years = {row.birth_year, entrant.birth_year} - {None}
+        if len(years) == 2:
+            continue
+        agree = row.birth_year is not None and row.birth_year == entrant.birth_year
+        (likely if agree or row.club.casefold() == entrant.club.casefold() else others).append(row.id)
+    return Namesakes(likely=tuple(likely), others=tuple(others))
+
+
+def waiting_place(session: Session, event_id: int, entrant_id: int) -> int:
+    """Where somebody stands in the waiting list, from 1: those who wait longer are in front."""
+    e, t = EntrantRow, TransitionRow
+    since = sa.func.max(t.id)
+    queue = (
+        sa.select(e.id, sa.func.row_number().over(order_by=(since, e.id)).label("place"))
+        .join(t, (t.entrant_id == e.id) & (t.to_state == EntrantState.WAITING))
+        .where(e.event_id == event_id, e.state == EntrantState.WAITING)
+        .group_by(e.id)
+        .subquery()
+    )
+    return int(session.execute(sa.select(queue.c.place).where(queue.c.id == entrant_id)).scalar_one())
 
 
 def _query() -> Any:
     e, a, b = EntrantRow, AbsenceRow, RequestedByeRow
-    members = (
-        sa.select(sa.func.array_agg(aggregate_order_by(MemberRow.name, MemberRow.position)))
-        .where(MemberRow.entrant_id == e.id)
-        .scalar_subquery()
-    )
     absences = (
         sa.select(sa.func.array_agg(aggregate_order_by(a.round_no, a.round_no)))
         .where(a.entrant_id == e.id)
@@ -109,9 +148,25 @@ def _query() -> Any:
         .where(b.entrant_id == e.id)
         .scalar_subquery()
     )
+    c = ContactRow
     columns = (e.id, e.event_id, e.number, e.name, e.sort_key, e.club, e.seed, e.state, e.entered_round)
-    more = (e.withdrawn_from, e.fixed_board, e.external_id, e.version)
-    return sa.select(*columns, *more, members.label("members"), absences.label("absences"), byes.label("byes"))
+    more = (e.withdrawn_from, e.fixed_board, e.external_id, e.version, e.seed_source, e.seed_date)
+    private = (e.sex, e.birth_year, c.phone, c.email, c.notes)
+    parts = (people_of_entrant().label("people"), absences.label("absences"), byes.label("byes"))
+    return sa.select(*columns, *more, *private, *parts).outerjoin(c, c.entrant_id == e.id)
+
+
+def people_of_entrant() -> Any:
+    """The members of the entrant in a query, in order, as `Team.rows` writes them; NULL where there are none."""
+    m = MemberRow
+    person = sa.func.jsonb_build_object(
+        "name", m.name, "substitute", m.is_substitute, "birth_year", m.birth_year, "external_id", m.external_id
+    )
+    return (
+        sa.select(sa.func.jsonb_agg(aggregate_order_by(person, m.position)))
+        .where(m.entrant_id == EntrantRow.id)
+        .scalar_subquery()
+    )
 
 
 def _matches(part: str) -> sa.ColumnElement[bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,8 +12,12 @@ from sqlalchemy.orm import Session
 from qisai.db.accounts import Role
 from qisai.db.entrants import EntrantRow, EntrantState
 from qisai.db.events import EventRow, EventState, ProfileRow
+from qisai.db.records import AuditRow
 from qisai.errors import NotFound
 from qisai.web.identity import Caller
+
+MOST_HISTORY: Final = 500
+"""Changes of a game that its history shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,20 @@ class EventFilter:
 def profiles(session: Session) -> Sequence[ProfileRow]:
     """All games in their order."""
     return session.scalars(sa.select(ProfileRow).order_by(ProfileRow.position, ProfileRow.code)).all()
+
+
+def profile(session: Session, code: str) -> ProfileRow:
+    """One game as stored now. Raises `NotFound`."""
+    found = session.get(ProfileRow, code, populate_existing=True)
+    if found is None:
+        raise NotFound("profile-not-found", f"There is no game {code!r}.")
+    return found
+
+
+def profile_history(session: Session, code: str) -> Sequence[AuditRow]:
+    """Changes of a game by people, newest first."""
+    query = sa.select(AuditRow).where(AuditRow.action == "profile.change", AuditRow.subject == f"profile:{code}")
+    return session.scalars(query.order_by(AuditRow.id.desc()).limit(MOST_HISTORY)).all()
 
 
 def event(session: Session, event_id: int) -> EventRow:

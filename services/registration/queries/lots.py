@@ -1,9 +1,11 @@
-"""How an event's numbers were given."""
+"""How an event's numbers were given, and whether doing it again gives the same."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
@@ -11,9 +13,10 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow
 from qisai.db.records import AuditRow
+from services.registration.queries.rounds import next_round
 
 DRAWN: Final = "lots.draw"
-"""Action of the audit row that keeps mode and seed: the record of a draw of lots."""
+"""Action of the audit row that keeps mode, seed and order: the record of a draw of lots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +26,41 @@ class Lots:
     mode: str | None
     seed: int | None
     numbers: Mapping[int, int]
+    order: Sequence[int] = ()
+    """Entrant ids as they were drawn: the first got number 1. Who left the field since is still here."""
+    appended: Sequence[int] = ()
+    """Entrant ids who got their number afterwards, in its order."""
+    drawn_at: datetime | None = None
+    replayed: bool | None = None
+    """Whether the seed gives this order again, tried just now; None where there is no seed."""
+    frozen: bool = False
+    """Round 1 is published: numbers do not change any more."""
+
+
+def machine_order(entrant_ids: Sequence[int], *, seed: int) -> list[int]:
+    """The ids in the order that this seed gives them."""
+    return sorted(entrant_ids, key=lambda one: (hashlib.sha256(f"{seed}:{one}".encode()).digest(), one))
 
 
 def lots(session: Session, event_id: int) -> Lots:
-    """The numbers as they are now."""
-    query = sa.select(AuditRow.new).where(AuditRow.event_id == event_id, AuditRow.action == DRAWN)
-    drawn = session.execute(query.order_by(AuditRow.at.desc(), AuditRow.id.desc()).limit(1)).scalar_one_or_none() or {}
+    """The numbers as they are now, and the draw they come from."""
+    query = sa.select(AuditRow.new, AuditRow.at).where(AuditRow.event_id == event_id, AuditRow.action == DRAWN)
+    row = session.execute(query.order_by(AuditRow.at.desc(), AuditRow.id.desc()).limit(1)).one_or_none()
+    drawn = {} if row is None else row.new
     numbered = sa.select(EntrantRow.id, EntrantRow.number).where(
         EntrantRow.event_id == event_id, EntrantRow.number.is_not(None)
     )
-    numbers = {row.id: row.number for row in session.execute(numbered.order_by(EntrantRow.number))}
-    return Lots(mode=drawn.get("mode"), seed=drawn.get("seed"), numbers=numbers)
+    numbers = {one.id: one.number for one in session.execute(numbered.order_by(EntrantRow.number))}
+    given = {int(one): number for one, number in (drawn.get("numbers") or {}).items()}
+    order = sorted(given, key=lambda one: given[one])
+    seed = drawn.get("seed")
+    return Lots(
+        mode=drawn.get("mode"),
+        seed=seed,
+        numbers=numbers,
+        order=order,
+        appended=[one for one in numbers if one not in given] if given else [],
+        drawn_at=None if row is None else row.at,
+        replayed=None if seed is None else machine_order(sorted(given), seed=seed) == order,
+        frozen=next_round(session, event_id) > 1,
+    )

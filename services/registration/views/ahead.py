@@ -14,8 +14,17 @@ from qisai.web.shapes import EventPath, OptionalBody, page
 from services.registration import answers
 from services.registration.operations import ahead as operations
 from services.registration.operations import entrants as entrant_operations
+from services.registration.operations import same_club
 from services.registration.process import database
-from services.registration.schemas import ByeBody, EntrantPath, EntrantRoundPath, FixedBoardBody, PairBody, PairPath
+from services.registration.schemas import (
+    ByeBody,
+    EntrantPath,
+    EntrantRoundPath,
+    FixedBoardBody,
+    PairBody,
+    PairPath,
+    SameClubBody,
+)
 from services.registration.views.entrants import entrant_answer
 
 api = APIBlueprint("ahead", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])
@@ -100,6 +109,37 @@ def forbid_pair(path: EventPath, body: PairBody) -> Response:
             return Answer(body=answers.forbidden_pair(row), status=201, headers={"Location": where})
 
         return once(session, caller, work).response()
+
+
+@api.post("/events/<int:event_id>/forbidden-pairs/same-club")
+@requires(Right.MANAGE_ENTRANTS)
+def keep_clubs_apart(path: EventPath, body: SameClubBody) -> Response:
+    """No two of one club meet in these rounds; asked again, it adds those who entered since."""
+    caller = current_caller()
+    with database().transaction() as session:
+
+        def work() -> Answer:
+            clubs = same_club.keep_clubs_apart(
+                session,
+                caller.actor,
+                event_id=path.event_id,
+                from_round=body.from_round,
+                to_round=body.to_round,
+                clubs=body.clubs,
+            )
+            found = [{"club": one.name, "entrants": one.entrants, "added": one.added} for one in clubs]
+            return Answer(body={"added": sum(one.added for one in clubs), "clubs": found})
+
+        return once(session, caller, work).response()
+
+
+@api.delete("/events/<int:event_id>/forbidden-pairs/same-club")
+@requires(Right.MANAGE_ENTRANTS)
+def let_clubs_meet(path: EventPath) -> Response:
+    """Takes back every forbidden pair of two who are of one club."""
+    with database().transaction() as session:
+        count = same_club.let_clubs_meet(session, current_caller().actor, event_id=path.event_id)
+    return Answer(body={"removed": count}).response()
 
 
 @api.delete("/events/<int:event_id>/forbidden-pairs/<int:pair_id>")

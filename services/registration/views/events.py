@@ -1,4 +1,4 @@
-"""Game profiles and events: read, create, change, and the steps of an event's state before it runs."""
+"""Events: read, preview, create, clone, change, and the steps of an event's state before it runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
+from qisai.db.entrants import EntrantState
 from qisai.db.events import EventRow, EventState
+from qisai.db.session import now
 from qisai.errors import Invalid
 from qisai.ledger import feed
 from qisai.web.idempotency import once
@@ -17,23 +19,15 @@ from qisai.web.requests import Answer, decode_cursor, encode_cursor, version_see
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath, page
 from services.registration import answers
+from services.registration.advice import FieldSize, advice, size_of, tie_breaks_in_words
 from services.registration.operations import events as operations
-from services.registration.operations.regulations import advice
+from services.registration.operations.ahead import forbidden_pairs
 from services.registration.process import database
 from services.registration.queries import events as queries
-from services.registration.schemas import ArchiveBody, EventBody, EventChange, EventsQuery
+from services.registration.schemas import ArchiveBody, CloneBody, EventBody, EventChange, EventsQuery, PreviewBody
 from services.registration.views.standing import roles_in
 
 api = APIBlueprint("events", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="events")])
-
-
-@api.get("/profiles")
-@requires(Right.PUBLIC)
-def list_profiles() -> Response:
-    """All games with the regulations they propose."""
-    with database().transaction() as session:
-        items = [answers.profile(row) for row in queries.profiles(session)]
-    return Answer(body=page(items)).response()
 
 
 @api.get("/events")
@@ -63,9 +57,39 @@ def create_event(body: EventBody) -> Response:
             event = operations.create_event(
                 session, caller.actor, basics=basics, profile=body.profile, regulations=body.regulations
             )
-            made = _answer(session, event)
-            headers = {**made.headers, "Location": f"/api/v1/events/{event.id}"}
-            return Answer(body=made.body, status=201, headers=headers)
+            return _made(session, event)
+
+        return once(session, caller, work).response()
+
+
+@api.post("/events/preview")
+@requires(Right.SIGNED_IN)
+def preview_event(body: PreviewBody) -> Response:
+    """What an event made of this body would mean: rounds and why, byes, places, order of places. Makes nothing."""
+    with database().snapshot() as session:
+        regulations = operations.would_be(session, profile=body.profile, regulations=body.regulations)
+    size = FieldSize(expected=body.expected_entrants, places=body.capacity)
+    answer = {
+        "profile": body.profile,
+        "regulations": regulations,
+        "advice": advice(regulations, size),
+        "tie_breaks": tie_breaks_in_words(regulations),
+        "requested_byes": {"max": body.max_byes, "until_round": body.byes_until_round},
+        "late_entry": {"bye": regulations["late_entry"], "until_round": body.late_entry_until},
+    }
+    return Answer(body=answer).response()
+
+
+@api.post("/events/<int:event_id>/clone")
+@requires(Right.MANAGE_EVENT)
+def clone_event(path: EventPath, body: CloneBody) -> Response:
+    """A new draft with this event's game, regulations and registration rules, without its entrants and days."""
+    caller = current_caller()
+    with database().transaction() as session:
+
+        def work() -> Answer:
+            said = body.model_dump(exclude_none=True)
+            return _made(session, operations.clone_event(session, caller.actor, event_id=path.event_id, basics=said))
 
         return once(session, caller, work).response()
 
@@ -133,18 +157,30 @@ def _move(event_id: int, target: EventState, *, undo: bool = False) -> Response:
         return _answer(session, event).response()
 
 
+def _made(session: Session, event: EventRow) -> Answer:
+    made = _answer(session, event)
+    headers = {**made.headers, "Location": f"/api/v1/events/{event.id}"}
+    return Answer(body=made.body, status=201, headers=headers)
+
+
 def _answer(session: Session, event: EventRow) -> Answer:
     numbers = feed.numbers(session, event.id)
     by_state = queries.counts(session, event.id)
+    size = size_of(event, by_state=by_state)
+    roles = roles_in(event, current_caller())
+    pairs = forbidden_pairs(session, event.id) if roles else ()  # who is kept apart is nobody else's business
+    waiting = by_state.get(EntrantState.WAITING, 0)
     body: dict[str, Any] = {
-        **answers.event_row(event, roles=roles_in(event, current_caller())),
+        **answers.event_row(event, roles=roles),
         "profile_copy": event.profile_copy,
         "regulations": event.regulations,
         "algorithm": event.algorithm,
         "feed_no": numbers.feed_no,
         "pairing_no": numbers.pairing_no,
         "counts": answers.counts(by_state),
-        "advice": advice(event, by_state=by_state),
+        "advice": advice(event.regulations, size, pairs=pairs),
+        "tie_breaks": tie_breaks_in_words(event.regulations),
+        "registration": answers.registration(event, size, waiting=waiting, now=now(session)),
     }
     return Answer(body=body, headers=version_tag(event.version))
 

@@ -6,7 +6,7 @@ from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 
 from qisai.errors import Conflict
-from qisai.formats.roster_csv import read_roster
+from qisai.formats.roster import read_roster
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer

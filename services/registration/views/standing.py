@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import Role
 from qisai.db.events import EventRow
 from qisai.web.identity import Caller, current_caller
+from services.registration.answers import Sight
 from services.registration.operations.steps import Mover
 from services.registration.queries import events as queries
+
+_SEES_PRIVATE: Final = frozenset({Role.ASSOCIATION_ADMIN, Role.ORGANISER, Role.CHIEF_REFEREE, Role.DESK})
 
 
 def roles_in(event: EventRow, caller: Caller) -> frozenset[Role]:
@@ -16,9 +21,12 @@ def roles_in(event: EventRow, caller: Caller) -> frozenset[Role]:
     return caller.roles_in(event.id, owner_id=event.created_by)
 
 
-def is_staff(session: Session, event_id: int) -> bool:
-    """Whether the caller works at the event in any role. Raises `NotFound`."""
-    return bool(roles_in(queries.event(session, event_id), current_caller()))
+def sight(session: Session, event_id: int) -> Sight:
+    """How much of an event's entrants the caller may see. Raises `NotFound`."""
+    roles = roles_in(queries.event(session, event_id), current_caller())
+    if roles & _SEES_PRIVATE:
+        return Sight.DESK
+    return Sight.STAFF if roles else Sight.PUBLIC
 
 
 def mover(session: Session, event_id: int) -> Mover:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
+from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantState
 from qisai.errors import Invalid
@@ -11,13 +12,14 @@ from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer, version_seen
 from qisai.web.rights import Right, requires
-from qisai.web.shapes import EventPath, page
+from qisai.web.shapes import EventPath, OptionalBody, page
 from services.registration import answers
 from services.registration.operations import entrants as operations
-from services.registration.operations.steps import Moved, Step
+from services.registration.operations import undo as undoing
+from services.registration.operations.steps import Moved, Mover, Step
 from services.registration.process import database
 from services.registration.queries import entrants as queries
-from services.registration.schemas import BulkStepBody, EntrantPath, SomeOrAll, StepBody
+from services.registration.schemas import BulkStepBody, EntrantPath, SomeOrAll, StepBody, UndoPath
 from services.registration.states import by_slug
 from services.registration.views.entrants import entrant_answer
 from services.registration.views.standing import mover
@@ -55,22 +57,39 @@ def move(path: EntrantPath, body: StepBody) -> Response:
 @api.post("/events/<int:event_id>/entrants/bulk-transitions")
 @requires(Right.MOVE_ENTRANT)
 def move_all(path: EventPath, body: BulkStepBody) -> Response:
-    """One step of many entrants in one transaction; who cannot take it is named with the reason."""
+    """One step of many entrants in one transaction; who cannot take it is named with the reason.
+
+    `dry_run` says what would happen. `undo` of the answer is the id by which the step can be taken back.
+    """
     caller = current_caller()
     states = None if body.from_states is None else [_state(slug) for slug in body.from_states]
     seen = None if body.entrants is None else {one.id: one.version for one in body.entrants}
     with database().transaction() as session:
+        by = mover(session, path.event_id)
+
+        def move() -> Moved:
+            return operations.move_entrants(
+                session, by, event_id=path.event_id, step=_step(body), states=states, seen=seen
+            )
+
+        if body.dry_run:
+            with session.begin_nested() as tried:
+                moved = move()
+                tried.rollback()
+            return _moved(moved, applied=False).response()
+        return once(session, caller, lambda: _noted(session, by, path.event_id, move(), reason=body.reason)).response()
+
+
+@api.post("/events/<int:event_id>/entrants/bulk-transitions/<int:step_id>/undo")
+@requires(Right.MOVE_ENTRANT)
+def undo(path: UndoPath, body: OptionalBody) -> Response:  # noqa: ARG001 - refuses bodies that say more
+    """Takes a step of many back, for everybody whom nobody changed since; the others are named with the reason."""
+    caller = current_caller()
+    with database().transaction() as session:
 
         def work() -> Answer:
-            moved = operations.move_entrants(
-                session,
-                mover(session, path.event_id),
-                event_id=path.event_id,
-                step=_step(body),
-                states=states,
-                seen=seen,
-            )
-            return _moved(moved)
+            by = mover(session, path.event_id)
+            return _moved(undoing.undo_bulk_step(session, by, event_id=path.event_id, step_id=path.step_id))
 
         return once(session, caller, work).response()
 
@@ -95,7 +114,8 @@ def _bring(event_id: int, body: SomeOrAll, to: EntrantState) -> Response:
 
         def work() -> Answer:
             by = mover(session, event_id)
-            return _moved(operations.bring_to(session, by, event_id=event_id, to=to, ids=body.entrants))
+            moved = operations.bring_to(session, by, event_id=event_id, to=to, ids=body.entrants)
+            return _noted(session, by, event_id, moved)
 
         return once(session, caller, work).response()
 
@@ -111,7 +131,11 @@ def _state(slug: str) -> EntrantState:
     return found
 
 
-def _moved(moved: Moved) -> Answer:
+def _noted(session: Session, by: Mover, event_id: int, moved: Moved, *, reason: str = "") -> Answer:
+    return _moved(moved, step_id=undoing.note_bulk_step(session, by, event_id, moved, reason=reason))
+
+
+def _moved(moved: Moved, *, applied: bool = True, step_id: int | None = None) -> Answer:
     changed = [
         {"id": entrant_id, "version": version, "state": state.slug}
         for entrant_id, (version, state) in moved.changed.items()
@@ -119,4 +143,11 @@ def _moved(moved: Moved) -> Answer:
     refused = [
         {"id": one.entrant_id, "name": one.name, "slug": one.slug, "reason": one.detail} for one in moved.refused
     ]
-    return Answer(body={"changed": changed, "refused": refused, "moved_up": list(moved.moved_up)})
+    body = {
+        "changed": changed,
+        "refused": refused,
+        "moved_up": list(moved.moved_up),
+        "applied": applied,
+        "undo": step_id,
+    }
+    return Answer(body=body)

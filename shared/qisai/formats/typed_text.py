@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -19,6 +20,8 @@ _INVISIBLE: Final = frozenset(
     for code in range(low, high + 1)
 )
 """Two names that look the same must be the same."""
+_UNSEEN: Final = re.compile(f"[{''.join(sorted(_INVISIBLE))}]")
+_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\ufffd]")
 
 
 def tidy(text: str) -> str:
@@ -26,14 +29,26 @@ def tidy(text: str) -> str:
 
     Digits and letters stay as typed: a name may hold full-width ones on purpose.
     """
-    visible = "".join(character for character in text if character not in _INVISIBLE)
-    return " ".join(unicodedata.normalize("NFC", visible).split())
+    if text.isascii():
+        return " ".join(text.split())
+    return " ".join(unicodedata.normalize("NFC", _UNSEEN.sub("", text)).split())
 
 
 def unprintable(text: str) -> str | None:
     """Name of the first character that no column can hold and no page can show, None where all is well."""
-    for character in text:
-        code = ord(character)
-        if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code <= 0xDFFF or code in (0x2028, 0x2029, 0xFFFD):
-            return f"U+{code:04X}"
-    return None
+    found = _UNPRINTABLE.search(text)
+    return None if found is None else f"U+{ord(found.group()):04X}"
+
+
+_EMAIL: Final = re.compile(r"[^\s@<>(),;:]+@[^\s@<>(),;:]+\.[^\s@<>(),;:.]{2,}")
+_PHONE: Final = re.compile(r"\+?[\d ()/.-]{5,40}(?:x\d{1,6})?")
+
+
+def email_fits(text: str) -> bool:
+    """Whether a message could be sent there: one @ between two parts, a domain with a dot."""
+    return _EMAIL.fullmatch(text) is not None
+
+
+def phone_fits(text: str) -> bool:
+    """Whether somebody could be called there: at least five digits and nothing else than marks between them."""
+    return _PHONE.fullmatch(text) is not None and sum(character.isdigit() for character in text) >= 5

@@ -13,7 +13,7 @@ from typing import Any
 from qisai.cli.demo.event import Played
 from qisai.cli.demo.patience import patiently
 from qisai.client import Client, HttpTransport, Standings
-from qisai.formats.roster_csv import read_roster
+from qisai.formats.roster import read_roster
 from qisai.kernel.check import violations
 from qisai.kernel.model import ByeKind, Draw, DrawnBoard, NextRound, Tournament
 from qisai.kernel.tournament_file import parse_tournament

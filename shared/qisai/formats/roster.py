@@ -1,0 +1,207 @@
+"""A club's roster: bytes of a CSV or XLSX file in, rows out, every problem named by row and column.
+
+Spreadsheets arrive with title rows above the header, blank lines, the header repeated on every page, full-width digits.
+What is not surely understood is refused with advice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from qisai.errors import FieldError, Invalid, TooLarge
+from qisai.formats import roster_cells as cells_of
+from qisai.formats import roster_csv, roster_xlsx
+from qisai.formats.roster_cells import NEUTRALISED, NUMERIC, Nonsense, people_of, plain
+from qisai.formats.roster_columns import Column, columns_of
+from qisai.formats.roster_sheet import FormulaText, Sheet
+from qisai.formats.typed_text import tidy, unprintable
+
+MAX_BYTES: Final = 5 << 20
+MAX_ROWS: Final = 20_000
+MAX_MEMBERS: Final = 20
+LONGEST: Final[Mapping[Column, int]] = {
+    Column.EXTERNAL_ID: 60,
+    Column.SEED: 20,
+    Column.SEED_DATE: 30,
+    Column.MEMBERS: 2000,
+    Column.SUBSTITUTES: 2000,
+    Column.SEX: 10,
+    Column.BIRTH_YEAR: 30,
+    Column.PHONE: 40,
+    Column.NOTES: 1000,
+}
+"""Characters that a cell may have; 200 in other columns."""
+_VALUES: Final[Mapping[Column, tuple[str, Callable[[str], Any]]]] = {
+    Column.SEED: ("seed", cells_of.seed_of),
+    Column.SEED_DATE: ("day", cells_of.day_of),
+    Column.SEX: ("sex", cells_of.sex_of),
+    Column.BIRTH_YEAR: ("birth-year", cells_of.birth_year_of),
+    Column.PHONE: ("phone", cells_of.phone_of),
+    Column.EMAIL: ("email", cells_of.email_of),
+}
+"""What makes a value of a cell that is not plain text, and the slug of what cannot be one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellProblem:
+    """What is wrong in one place. `row` counts rows of the sheet from 1; `column` is its heading, "" for the row."""
+
+    row: int
+    column: str
+    detail: str
+    slug: str = "invalid"
+
+    def as_field_error(self) -> FieldError:
+        """As an error of the API."""
+        at = f"/rows/{self.row}" + (f"/{self.column}" if self.column else "")
+        where = f"row {self.row}" + (f", column {self.column}" if self.column else "")
+        return FieldError(at, f"{where}: {self.detail}", self.slug)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RosterRow:
+    """One entrant of the sheet. None: the sheet has no such column; "" or None of a number: the cell is empty."""
+
+    row: int
+    name: str
+    external_id: str | None = None
+    club: str | None = None
+    seed: int | None = None
+    seed_source: str | None = None
+    seed_date: date | None = None
+    members: tuple[str, ...] | None = None
+    substitutes: tuple[str, ...] | None = None
+    sex: str | None = None
+    birth_year: int | None = None
+    phone: str | None = None
+    email: str | None = None
+    notes: str | None = None
+    problems: tuple[CellProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roster:
+    """A sheet that was understood; single rows may still have problems."""
+
+    rows: tuple[RosterRow, ...]
+    encoding: str
+    """`utf-8`, `utf-8-sig` (with a byte order mark), `gb18030`, or `xlsx`."""
+    delimiter: str
+    """What stands between the cells; "" in a spreadsheet."""
+    headings: Mapping[Column, str]
+    """The columns that were recognised, as they are headed."""
+    ignored: tuple[str, ...] = ()
+    """Headings of columns that mean nothing here."""
+
+
+def read_roster(content: bytes) -> Roster:
+    """The entrants of a roster. Raises `Invalid` or `TooLarge` where the sheet as a whole cannot be read."""
+    if len(content) > MAX_BYTES:
+        raise TooLarge("roster-too-large", f"The file has {len(content)} bytes; at most {MAX_BYTES} are taken.")
+    sheet = roster_xlsx.sheet(content) if roster_xlsx.is_xlsx(content) else roster_csv.sheet(content)
+    columns = columns_of(sheet.header)
+    _refuse_twice(columns, sheet.header, sheet.header_row)
+    headings = {column: tidy(sheet.header[place]) for place, column in columns.items()}
+    rows = tuple(_rows(sheet, columns=columns, headings=headings))
+    if not rows:
+        raise Invalid("roster-empty", f"Below the header in row {sheet.header_row} there is no entrant.")
+    ignored = tuple(tidy(cell) for place, cell in enumerate(sheet.header) if place not in columns and tidy(cell))
+    return Roster(
+        rows=rows, encoding=sheet.encoding, delimiter=sheet.delimiter, headings=headings, ignored=ignored
+    )  # fmt: skip
+
+
+def _refuse_twice(columns: Mapping[int, Column], cells: Sequence[str], row: int) -> None:
+    for column in Column:
+        places = [place for place, found in columns.items() if found is column]
+        if len(places) > 1:
+            headed = " and ".join(f"“{tidy(cells[place])}”" for place in places)
+            raise Invalid(
+                "roster-columns",
+                f"The header in row {row} has two columns for the same thing: {headed}; leave one of them.",
+            )
+
+
+def _rows(sheet: Sheet, *, columns: Mapping[int, Column], headings: Mapping[Column, str]) -> Iterator[RosterRow]:
+    count = 0
+    header = list(sheet.header)
+    for number, cells in sheet.records():
+        if number <= sheet.header_row or not any(cells) or list(cells) == header or not any(map(tidy, cells)):
+            continue
+        count += 1
+        if count > MAX_ROWS:
+            raise TooLarge("roster-too-large", f"The file has more than {MAX_ROWS} entrants.")
+        yield _Row(number, headings).read(cells, columns=columns, width=len(header))
+
+
+class _Row:
+    """Reads one row, noting what is wrong."""
+
+    def __init__(self, number: int, headings: Mapping[Column, str]) -> None:
+        self._number = number
+        self._headings = headings
+        self._problems: list[CellProblem] = []
+
+    def read(self, cells: Sequence[str], *, columns: Mapping[int, Column], width: int) -> RosterRow:
+        values: dict[Column, Any] = {}
+        for place, column in columns.items():
+            values[column] = self._value(cells[place] if place < len(cells) else "", column)
+        if len(cells) > width and any(map(tidy, cells[width:])):
+            detail = f"has {len(cells)} cells, but the header has {width}: put quotation marks around the cell"
+            self._problems.append(CellProblem(row=self._number, column="", detail=detail, slug="too-many-cells"))
+        if not values[Column.NAME] and not self._problems_before(Column.NAME):
+            self._complain(Column.NAME, "is empty: an entrant has a name", "missing")
+        named = {column.value: value for column, value in values.items()}
+        return RosterRow(row=self._number, problems=tuple(self._in_order(columns)), **named)
+
+    def _problems_before(self, column: Column) -> bool:
+        """Whether the column's own cell was refused already, or the row as a whole."""
+        return any(problem.column in ("", self._headings[column]) for problem in self._problems)
+
+    def _in_order(self, columns: Mapping[int, Column]) -> Iterable[CellProblem]:
+        place = {self._headings[column]: at for at, column in columns.items()}
+        return sorted(self._problems, key=lambda problem: place.get(problem.column, -1))
+
+    def _value(self, typed: str, column: Column) -> Any:
+        text = self._text(typed, column)
+        if column in (Column.MEMBERS, Column.SUBSTITUTES):
+            people = people_of(text)
+            if len(people) > MAX_MEMBERS:
+                self._complain(column, f"has {len(people)} names; at most {MAX_MEMBERS} are taken", "too-many")
+            return people
+        slug, value_of = _VALUES.get(column, ("", None))
+        if value_of is None:
+            return text
+        if not text:
+            return "" if column in (Column.PHONE, Column.EMAIL) else None
+        try:
+            return value_of(text)
+        except Nonsense as error:
+            self._complain(column, str(error), slug)
+            return "" if column in (Column.PHONE, Column.EMAIL) else None
+
+    def _text(self, typed: str, column: Column) -> str:
+        if isinstance(typed, FormulaText):
+            detail = "is a formula without a value: open the sheet, save it and import that, or paste values over it"
+            self._complain(column, detail, "formula")
+            return ""
+        text = tidy(NEUTRALISED.sub("", typed, count=1) if typed[:1] == "'" else typed)
+        if column in NUMERIC:
+            text = plain(text)
+        longest = LONGEST.get(column, 200)
+        if len(text) > longest:
+            self._complain(column, f"has {len(text)} characters; at most {longest} are taken", "too-long")
+            return ""
+        bad = unprintable(text)
+        if bad is not None:
+            detail = f"contains the character {bad}, which cannot be shown; the file may have been saved wrongly"
+            self._complain(column, detail, "characters")
+            return ""
+        return text
+
+    def _complain(self, column: Column, detail: str, slug: str) -> None:
+        problem = CellProblem(row=self._number, column=self._headings[column], detail=detail, slug=slug)
+        self._problems.append(problem)

@@ -1,0 +1,203 @@
+"""Rosters as spreadsheets: values only, the first sheet that names the entrants, and no harm from a stranger's zip."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+import zipfile
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openpyxl import Workbook, load_workbook
+
+from qisai.errors import Invalid, QisaiError, TooLarge
+from qisai.formats import roster, roster_xlsx
+from qisai.formats.roster import MAX_BYTES, read_roster
+from qisai.formats.sheet_xlsx import xlsx_bytes
+
+
+def workbook(*rows: Sequence[Any], title: str = "报名表", before: Sequence[Sequence[Any]] = ()) -> bytes:
+    """A workbook; `before`: rows of a sheet in front of the one that counts."""
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    if before:
+        for row in before:
+            sheet.append(list(row))
+        sheet = book.create_sheet(title)
+    for row in rows:
+        sheet.append(list(row))
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def repacked(content: bytes, change: dict[str, Any]) -> bytes:
+    """The same zip with parts changed by functions of their text."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for part in old.infolist():
+            text = old.read(part)
+            new.writestr(part, change[part.filename](text) if part.filename in change else text)
+    return made.getvalue()
+
+
+BORN = datetime(2012, 5, 3)  # noqa: DTZ001 - as spreadsheets keep days
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def test_values_are_read_as_they_are_typed_whatever_kind_they_have() -> None:
+    found = read_roster(
+        workbook(
+            ["2026 年春季赛报名表"],
+            [],
+            ["编号", "姓名", "单位", "等级分", "性别", "出生日期", "电话", "邮箱", "备注", "等级分日期"],
+            [1, "陈一", "甲队", 1800, "女", BORN, 13800000000, "a@b.cn", "吃素", date(2026, 10, 1)],
+            ["A-2", " 林二 ", None, 1750.0, "男", 1990, "+86 10-1234567", None, None, None],
+            [],
+            [3, "𠮷野😀", "乙队", None, None, "2001/7/8"],
+        )
+    )
+    assert (found.encoding, found.delimiter, found.ignored) == ("xlsx", "", ())
+    one, two, three = found.rows
+    assert [row.problems for row in found.rows] == [(), (), ()]
+    assert (one.external_id, one.seed, one.sex, one.birth_year) == ("1", 1800, "female", 2012)
+    assert (one.phone, one.email, one.notes, one.seed_date) == ("13800000000", "a@b.cn", "吃素", date(2026, 10, 1))
+    assert (two.external_id, two.name, two.seed, two.birth_year) == ("A-2", "林二", 1750, 1990)
+    assert (three.row, three.name, three.birth_year, three.seed) == (7, "𠮷野😀", 2001, None)
+
+
+def test_the_first_sheet_that_names_the_entrants_counts() -> None:
+    found = read_roster(workbook(["姓名"], ["陈一"], before=[["说明"], ["请填第二页"]]))
+    assert [row.name for row in found.rows] == ["陈一"]
+
+
+@pytest.mark.parametrize(
+    ("column", "typed", "slug"),
+    [
+        ("性别", "不详", "sex"),
+        ("出生年", "1899", "birth-year"),
+        ("出生年", "2999", "birth-year"),
+        ("出生年", "九零年", "birth-year"),
+        ("电话", "没有", "phone"),
+        ("邮箱", "a@b", "email"),
+        ("等级分", True, "seed"),
+        ("等级分日期", "2026-02-30", "day"),
+        ("备注", "长" * 1001, "too-long"),
+    ],
+)
+def test_a_cell_that_makes_no_sense_is_refused_at_its_place(column: str, typed: Any, slug: str) -> None:
+    (row,) = read_roster(workbook(["姓名", column], ["陈一", typed])).rows
+    assert [(problem.row, problem.column, problem.slug) for problem in row.problems] == [(2, column, slug)]
+
+
+def test_a_formula_counts_by_its_value_and_one_without_a_value_is_refused() -> None:
+    content = workbook(["姓名", "等级分"], ["陈一", "=900+900"], ["=A2", 1500])
+    first, second = read_roster(content).rows
+    assert [problem.slug for problem in first.problems] == ["formula"]
+    assert [problem.slug for problem in second.problems] == ["formula"]
+    valued = repacked(content, {SHEET: lambda text: text.replace(b"<f>900+900</f><v />", b"<f>900+900</f><v>1800</v>")})
+    assert read_roster(valued).rows[0].seed == 1800
+
+
+def test_what_is_no_spreadsheet_is_refused_in_words() -> None:
+    good = workbook(["姓名"], ["陈一"])
+    for content in (
+        b"PK\x03\x04",
+        good[: len(good) // 2],
+        good.replace(b"xl/workbook", b"xl/werkbook"),
+        repacked(good, {SHEET: lambda text: text[:-20]}),
+        repacked(good, {"xl/workbook.xml": lambda _text: b"<a/>"}),
+    ):
+        with pytest.raises(Invalid):
+            read_roster(content)
+
+
+def test_a_sheet_without_a_header_says_what_is_missing() -> None:
+    with pytest.raises(Invalid) as refused:
+        read_roster(workbook(["陈一", 1800]))
+    assert refused.value.slug == "roster-no-header"
+
+
+def test_entities_are_never_expanded() -> None:
+    bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+    content = repacked(workbook(["姓名"], ["陈一"]), {SHEET: lambda text: bomb + text})
+    with pytest.raises(Invalid) as refused:
+        read_roster(content)
+    assert refused.value.slug == "roster-unreadable"
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(SHEET, "w") as part:
+        for _ in range(100):
+            part.write(b" " * (1 << 20))
+    content = made.getvalue()
+    assert len(content) < MAX_BYTES
+    tracemalloc.start()
+    with pytest.raises(TooLarge):
+        read_roster(content)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 << 20
+
+
+def test_a_zip_of_very_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roster_xlsx, "MAX_PARTS", 3)
+    with pytest.raises(TooLarge):
+        read_roster(workbook(["姓名"], ["陈一"]))
+
+
+def test_rows_far_below_and_columns_far_right_cost_nothing() -> None:
+    far_off = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+
+    def far(text: bytes) -> bytes:
+        return text.replace(b"</sheetData>", far_off)
+
+    def without_size(text: bytes) -> bytes:
+        return far(text.replace(b'<dimension ref="A1:A2" />', b""))
+
+    good = workbook(["姓名"], ["陈一"])
+    assert [row.name for row in read_roster(repacked(good, {SHEET: far})).rows] == ["陈一"]
+    with pytest.raises(TooLarge):
+        read_roster(repacked(good, {SHEET: without_size}))
+
+
+def test_one_row_more_than_is_taken_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roster, "MAX_ROWS", 50)
+    rows = [["姓名"], *([f"棋手{number}"] for number in range(50))]
+    assert len(read_roster(workbook(*rows)).rows) == 50
+    with pytest.raises(TooLarge):
+        read_roster(workbook(*rows, ["多余"]))
+
+
+def test_what_is_exported_is_text_and_comes_back_as_it_was() -> None:
+    names = ["=1+1", "+86", "-陈", "@SUM(A1)", "陈一", "＝全角", "𠮷野"]
+    content = xlsx_bytes("选手", ["姓名", "等级分"], [[name, 1800] for name in names], widths=[20, 8])
+    sheet = load_workbook(io.BytesIO(content)).active
+    assert sheet is not None
+    cells = [row[0] for row in sheet.iter_rows(min_row=2)]
+    assert {cell.data_type for cell in cells} == {"s"}
+    assert not [cell for cell in cells if str(cell.value)[0] in "=+-@＝"]
+    assert [row.name for row in read_roster(content).rows] == names
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_bytes_crash_the_reader_or_hang_it(data: st.DataObject) -> None:
+    content = bytearray(GOOD)
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at] = data.draw(st.integers(0, 255))
+    try:
+        found = read_roster(bytes(content))
+    except QisaiError:
+        return
+    assert all(row.problems or row.name for row in found.rows)
+
+
+GOOD = workbook(["编号", "姓名", "等级分"], [1, "陈一", 1800], [2, "林二", "=1+1"])
