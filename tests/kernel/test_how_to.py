@@ -32,7 +32,7 @@ def test_the_example_tie_break_is_one_file_and_one_entry() -> None:
 
 
 def test_the_example_profile_is_one_row() -> None:
-    (row,) = eval(f"({example('add-a-game-profile.md').strip()})", dict(vars(profiles)))
+    row = eval(example("add-a-game-profile.md").strip(), dict(vars(profiles)))
     assert (row.code, row.names[Language.EN], row.regulations().tie_breaks) == (
         "draughts",
         "Draughts",
