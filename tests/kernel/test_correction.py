@@ -15,7 +15,6 @@ from qisai.kernel.pairing import pair_round
 from qisai.kernel.simulation import Plan, simulate
 from qisai.kernel.standings import standings
 
-
 BUSY = {"absent": 0.05, "half_bye": 0.05, "zero_bye": 0.03, "withdraw": 0.03, "forfeit": 0.05, "late": 0.1}
 
 

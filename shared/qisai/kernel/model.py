@@ -49,7 +49,7 @@ class System(StrEnum):
 
 
 class Direction(StrEnum):
-    """`draw_number` only: Z orders a group by number ascending in odd rounds, descending in even ones; U the reverse."""
+    """`draw_number` only: Z orders a group by number, up in odd rounds and down in even ones; U the reverse."""
 
     Z = "Z"
     U = "U"
