@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
@@ -48,6 +48,11 @@ def reopen(path: EventPath, body: Reason) -> Response:
         return _answer(operations.reopen_event(session, current_caller().actor, **target, reason=body.reason))
 
 
+STAFF_KINDS: Final = ("alert.", "draw.")
+"""Drafts and alerts are for those who work at the event; others see only that there was a change, so no number lacks."""
+HIDDEN_KIND: Final = "internal"
+
+
 @api.get("/events/<int:event_id>/feed")
 @requires(Right.READ_EVENT)
 def get_feed(path: EventPath, query: FeedQuery) -> Response:
@@ -59,8 +64,15 @@ def get_feed(path: EventPath, query: FeedQuery) -> Response:
 
 def _entries(session: Session, path: EventPath, query: FeedQuery, *, feed_no: int) -> Response:
     rows = feed.entries_after(session, path.event_id, feed_no=query.after, limit=query.limit)
+    is_staff = bool(current_caller().roles_in(path.event_id))
     items: list[dict[str, Any]] = [
-        {"feed_no": row.feed_no, "kind": row.kind, "data": row.data, "at": answers.moment(row.at)} for row in rows
+        {
+            "feed_no": row.feed_no,
+            "kind": row.kind if is_staff or not row.kind.startswith(STAFF_KINDS) else HIDDEN_KIND,
+            "data": row.data if is_staff or not row.kind.startswith(STAFF_KINDS) else {},
+            "at": answers.moment(row.at),
+        }
+        for row in rows
     ]
     following = str(items[-1]["feed_no"]) if len(items) == query.limit else None
     return Answer(body={**answers.page(items, after=following), "feed_no": feed_no}).response()

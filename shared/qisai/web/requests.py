@@ -59,11 +59,11 @@ def feed_answer(feed_no: int, build: Any) -> Response:
     """A public read with a weak ETag of the event's feed number: 304 where the caller has it, else `build()`."""
     tag = f'W/"c{feed_no}"'
     seen = {part.strip() for part in request.headers.get("If-None-Match", "").split(",")}
-    if tag in seen:
-        return Response(status=304, headers={"ETag": tag})
-    response: Response = build()
+    response: Response = Response(status=304) if tag in seen else build()
     response.headers["ETag"] = tag
     response.headers.setdefault("Cache-Control", "no-cache")
+    # Staff see more than the public: a cache on the way must not give one the other's answer.
+    response.vary.update(("Authorization", "Cookie"))
     return response
 
 
