@@ -49,7 +49,7 @@ def reopen(path: EventPath, body: Reason) -> Response:
 
 
 STAFF_KINDS: Final = ("alert.", "draw.")
-"""Drafts and alerts are for those who work at the event; others see only that there was a change, so no number lacks."""
+"""Drafts and alerts are for those who work at the event; others see only that something changed, and no gap."""
 HIDDEN_KIND: Final = "internal"
 
 
