@@ -50,7 +50,7 @@ def random_tournament(
         "forbidden_pairs": _forbidden_pairs(rng, numbers, played=played),
         "rounds": _history(rng, entrants, entered=entered, played=played, halves=_halves(regulations)),
     }
-    tournament["next"] = _next(rng, entrants, played=played, room=max(size, 1))
+    tournament["next"] = _next(rng, entrants, played=played, room=max(size, 1), leave=rng.choice([0.05, 0.05, 0.3]))
     rng.shuffle(tournament["entrants"])
     return tournament
 
@@ -84,7 +84,7 @@ def random_regulations(rng: random.Random, *, next_round: int, size: int) -> Jso
     if rng.random() < 0.8:
         regulations["points"] = _points(rng)
     if rng.random() < 0.7:
-        ahead = rng.choice([0, 0, 1, 1, 2, 2, 3, 4]) if size <= 8 else rng.choice([0, 0, 1, 2])
+        ahead = rng.choice([0, 0, 0, 1, 1, 2, 2, 3, 4]) if size <= 8 else rng.choice([0, 0, 1, 2])
         regulations["rounds"] = next_round + ahead
     return regulations
 
@@ -151,6 +151,7 @@ def _history(
     score = dict.fromkeys(entered, 0)
     by_score = rng.random() < 0.6
     trouble = rng.choice([0.0, 0.05, 0.1, 0.3])
+    often_first = rng.sample(sorted(entered), len(entered) // 2) if rng.random() < 0.35 else []
     usual = rng.choice([PLAYED, PLAYED, ["draw"], ["draw", "draw", "draw", "first_win", "second_win"]])
     for number in range(1, played + 1):
         byes: list[Json] = []
@@ -168,7 +169,7 @@ def _history(
         pairs, left = _pair_up(pool, met=met, rematch=rng.random() < 0.03)
         byes += [{"entrant": who, "kind": "pairing" if i == 0 else "zero"} for i, who in enumerate(left)]
         boards = [
-            _board(rng, index, pair, results=ODD_ENDS if rng.random() < trouble else usual)
+            _board(rng, index, _seated(rng, pair, often_first), results=ODD_ENDS if rng.random() < trouble else usual)
             for index, pair in enumerate(pairs, start=1)
         ]
         for board in boards:
@@ -207,12 +208,19 @@ def _pair_up(pool: list[int], *, met: set[frozenset[int]], rematch: bool) -> tup
     return pairs, left
 
 
+def _seated(rng: random.Random, pair: tuple[int, int], often_first: list[int]) -> tuple[int, int]:
+    """First and second: by chance, but some nearly always move first, so that limits of sides are reached."""
+    one, other = pair
+    if (one in often_first) != (other in often_first) and rng.random() < 0.9:
+        return (one, other) if one in often_first else (other, one)
+    return pair if rng.random() < 0.5 else (other, one)
+
+
 def _board(rng: random.Random, index: int, pair: tuple[int, int], *, results: list[str]) -> Json:
-    first, second = pair if rng.random() < 0.5 else pair[::-1]
-    return {"board": index, "first": first, "second": second, "result": rng.choice(results)}
+    return {"board": index, "first": pair[0], "second": pair[1], "result": rng.choice(results)}
 
 
-def _next(rng: random.Random, entrants: list[Json], *, played: int, room: int) -> Json:
+def _next(rng: random.Random, entrants: list[Json], *, played: int, room: int, leave: float) -> Json:
     """Absences and requested byes of the round to draw; somebody is always left to pair if anybody can be."""
     coming: Json = {"round": played + 1, "absent": [], "byes": []}
     free = [e["number"] for e in entrants if (e.get("withdrawn_from") or played + 2) > played + 1]
@@ -221,12 +229,30 @@ def _next(rng: random.Random, entrants: list[Json], *, played: int, room: int) -
         free = [entrants[0]["number"]]
     rng.shuffle(free)
     away = len(free) - room if len(free) > room else 0
-    while len(free) - away > 1 and rng.random() < 0.08:
+    while len(free) - away > 1 and rng.random() < leave:
         away += 1
     for number in free[:away]:
-        kind = rng.choice(["absent", "absent", "half", "full", "zero"])
+        kind = rng.choice(["absent", "absent", "half", "full", "full", "zero"])
         if kind == "absent":
             coming["absent"].append(number)
         else:
             coming["byes"].append({"entrant": number, "kind": kind})
     return coming
+
+
+def tight_tournament(rng: random.Random, *, largest: int = 8) -> Json:
+    """A small field with about as many rounds as it can just have, so that look-ahead has much to say."""
+    size = rng.randint(4, largest)
+    most = size - 1 + size % 2
+    planned = max(2, most - rng.choice([0, 0, 1, 1, 2]))
+    played = rng.randint(0, planned - 2)
+    tournament = random_tournament(rng, smallest=size, largest=size, rounds=played)
+    numbers = [entrant["number"] for entrant in tournament["entrants"]]
+    tournament["regulations"]["rounds"] = planned
+    for ban in tournament["forbidden_pairs"]:
+        ban["from_round"] = rng.randint(1, planned)
+        ban["to_round"] = rng.choice([None, rng.randint(ban["from_round"], planned)])
+    if rng.random() < 0.4:
+        tournament["next"]["absent"] = []
+        tournament["next"]["byes"] = [{"entrant": rng.choice(numbers), "kind": rng.choice(["full", "half"])}]
+    return tournament
