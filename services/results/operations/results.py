@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from qisai.db.rounds import BoardRow, ResultConflictRow, RoundRow, RoundState
+from qisai.db.rounds import ResultConflictRow, RoundState
 from qisai.errors import Conflict, FieldError, Forbidden, Gone, Invalid, NotFound, Stale
 from qisai.kernel.model import Result
 from qisai.ledger import feed
@@ -98,6 +98,11 @@ _WRITE: Final = sa.text(
 ).bindparams(sa.bindparam("old", type_=JSONB), sa.bindparam("new", type_=JSONB))
 
 
+_LATER: Final = sa.text(
+    "SELECT EXISTS (SELECT FROM round WHERE event_id = :event_id AND number > :number AND state <> 'pending')"
+)
+
+
 def record_result(
     session: Session,
     actor: Actor,
@@ -162,8 +167,7 @@ def _hold_round(session: Session, board_id: int, within: RoundOf | None) -> Any:
 
     The board itself is not held: its version decides when it is written. Raises where no result may be written.
     """
-    query = queries.boards().where(BoardRow.id == board_id)
-    row = session.execute(query.with_for_update(read=True, of=RoundRow)).one_or_none()
+    row = session.execute(queries.HELD_BOARD, {"board_id": board_id}).one_or_none()
     if row is None or (within is not None and (row.event_id, row.round_no) != (within.event_id, within.number)):
         raise NotFound("board-not-found", f"There is no board {board_id}.")
     if row.unpublished_at is not None or row.round_state is RoundState.PENDING:
@@ -207,7 +211,7 @@ def _write(session: Session, actor: Actor, before: Any, *, new: dict[str, Any], 
 
 def _lost_answer(session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any]) -> Any:
     """The board, where the same write stands there already; raises what stands in its way otherwise."""
-    present = session.execute(queries.boards().where(BoardRow.id == board_id)).one()
+    present = queries.present_board(session, board_id)
     if present.unpublished_at is not None:
         raise _gone(present)
     same_hand = (present.updated_account_id, present.updated_device) == (actor.account_id, actor.device)
@@ -251,7 +255,4 @@ def _refuse_correction(session: Session, board: Any, rights: Rights) -> None:
 
 
 def _later_round_published(session: Session, event_id: int, number: int) -> bool:
-    later = sa.exists().where(
-        RoundRow.event_id == event_id, RoundRow.number > number, RoundRow.state != RoundState.PENDING
-    )
-    return bool(session.execute(sa.select(later)).scalar_one())
+    return bool(session.execute(_LATER, {"event_id": event_id, "number": number}).scalar_one())

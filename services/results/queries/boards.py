@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
@@ -13,59 +13,7 @@ from qisai.db.rounds import BoardRow, ResultConflictRow, ResultLogRow, RoundRow
 from qisai.errors import Gone, NotFound
 
 
-def event_of_board(session: Session, values: Mapping[str, Any]) -> int:
-    """The event of the board in a path, for its rights. Raises `NotFound`."""
-    board_id = int(values["board_id"])
-    found = None
-    if board_id < 1 << 63:
-        found = session.execute(sa.select(BoardRow.event_id).where(BoardRow.id == board_id)).scalar_one_or_none()
-    if found is None:
-        raise NotFound("board-not-found", f"There is no board {board_id}.")
-    return found
-
-
-def board(session: Session, board_id: int) -> Any:
-    """One board with names and its round. Raises `NotFound`, and `Gone` for one whose draw was taken back."""
-    row = session.execute(boards().where(BoardRow.id == board_id)).one_or_none()
-    if row is None:
-        raise NotFound("board-not-found", f"There is no board {board_id}.")
-    if row.unpublished_at is not None:
-        raise Gone(
-            "board-unpublished",
-            f"Board {row.number} of round {row.round_no} was taken back at {row.unpublished_at.isoformat()};"
-            " look at the round's boards again.",
-            round=row.round_no,
-        )
-    return row
-
-
-def boards_of_round(session: Session, event_id: int, *, round_no: int) -> Sequence[Any]:
-    """The boards of a round in order of their numbers; none for a round that is not published."""
-    here = (BoardRow.event_id == event_id, RoundRow.number == round_no, BoardRow.unpublished_at.is_(None))
-    return session.execute(boards().where(*here).order_by(BoardRow.number)).all()
-
-
-def open_boards(session: Session, event_id: int, *, before: int) -> Sequence[Any]:
-    """Boards without a result in published rounds before `before`, in order of round and number."""
-    here = (BoardRow.event_id == event_id, RoundRow.number < before)
-    missing = (BoardRow.unpublished_at.is_(None), BoardRow.result.is_(None))
-    return session.execute(boards().where(*here, *missing).order_by(RoundRow.number, BoardRow.number)).all()
-
-
-def log_of_board(session: Session, board_id: int) -> Sequence[ResultLogRow]:
-    """Every change of a board, oldest first."""
-    query = sa.select(ResultLogRow).where(ResultLogRow.board_id == board_id)
-    return session.scalars(query.order_by(ResultLogRow.version)).all()
-
-
-def conflicts_of_board(session: Session, board_id: int) -> Sequence[ResultConflictRow]:
-    """Every write of a board that was refused because it saw an older version, oldest first."""
-    query = sa.select(ResultConflictRow).where(ResultConflictRow.board_id == board_id)
-    return session.scalars(query.order_by(ResultConflictRow.at, ResultConflictRow.id)).all()
-
-
-def boards() -> Any:
-    """The query of boards with their round and the names of who sits there; add what it is to find."""
+def _boards() -> Any:
     b = BoardRow
     first, second = aliased(EntrantRow), aliased(EntrantRow)
     of_board = (b.id, b.event_id, b.round_id, b.number, b.result, b.swapped, b.note)
@@ -83,3 +31,67 @@ def boards() -> Any:
         .join(first, first.id == b.first_entrant_id)
         .join(second, second.id == b.second_entrant_id)
     )
+
+
+BOARDS: Final = _boards()
+"""The query of boards with their round and the names of who sits there; add what it is to find. Made but once."""
+_BOARD: Final = BOARDS.where(BoardRow.id == sa.bindparam("board_id"))
+HELD_BOARD: Final = _BOARD.with_for_update(read=True, of=RoundRow)
+"""One board (`board_id`), its round held so that nobody changes its state meanwhile."""
+_EVENT_OF: Final = sa.text("SELECT event_id FROM board WHERE id = :board_id")
+
+
+def event_of_board(session: Session, values: Mapping[str, Any]) -> int:
+    """The event of the board in a path, for its rights. Raises `NotFound`."""
+    board_id = int(values["board_id"])
+    found: int | None = None
+    if board_id < 1 << 63:
+        found = session.execute(_EVENT_OF, {"board_id": board_id}).scalar_one_or_none()
+    if found is None:
+        raise NotFound("board-not-found", f"There is no board {board_id}.")
+    return found
+
+
+def board(session: Session, board_id: int) -> Any:
+    """One board with names and its round. Raises `NotFound`, and `Gone` for one whose draw was taken back."""
+    row = session.execute(_BOARD, {"board_id": board_id}).one_or_none()
+    if row is None:
+        raise NotFound("board-not-found", f"There is no board {board_id}.")
+    if row.unpublished_at is not None:
+        raise Gone(
+            "board-unpublished",
+            f"Board {row.number} of round {row.round_no} was taken back at {row.unpublished_at.isoformat()};"
+            " look at the round's boards again.",
+            round=row.round_no,
+        )
+    return row
+
+
+def boards_of_round(session: Session, event_id: int, *, round_no: int) -> Sequence[Any]:
+    """The boards of a round in order of their numbers; none for a round that is not published."""
+    here = (BoardRow.event_id == event_id, RoundRow.number == round_no, BoardRow.unpublished_at.is_(None))
+    return session.execute(BOARDS.where(*here).order_by(BoardRow.number)).all()
+
+
+def open_boards(session: Session, event_id: int, *, before: int) -> Sequence[Any]:
+    """Boards without a result in published rounds before `before`, in order of round and number."""
+    here = (BoardRow.event_id == event_id, RoundRow.number < before)
+    missing = (BoardRow.unpublished_at.is_(None), BoardRow.result.is_(None))
+    return session.execute(BOARDS.where(*here, *missing).order_by(RoundRow.number, BoardRow.number)).all()
+
+
+def present_board(session: Session, board_id: int) -> Any:
+    """One board as it is, also one whose draw was taken back, with who wrote it last."""
+    return session.execute(_BOARD, {"board_id": board_id}).one()
+
+
+def log_of_board(session: Session, board_id: int) -> Sequence[ResultLogRow]:
+    """Every change of a board, oldest first."""
+    query = sa.select(ResultLogRow).where(ResultLogRow.board_id == board_id)
+    return session.scalars(query.order_by(ResultLogRow.version)).all()
+
+
+def conflicts_of_board(session: Session, board_id: int) -> Sequence[ResultConflictRow]:
+    """Every write of a board that was refused because it saw an older version, oldest first."""
+    query = sa.select(ResultConflictRow).where(ResultConflictRow.board_id == board_id)
+    return session.scalars(query.order_by(ResultConflictRow.at, ResultConflictRow.id)).all()

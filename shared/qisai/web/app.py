@@ -83,7 +83,7 @@ def make_service(
         )
         telemetry.request_id.set(said.request_id)
         refuse_broken_json()
-        with database.transaction() as session:
+        with database.reading() as session:
             g.caller = identity.load_caller(session, said)
             values = request.view_args or {}
             event_id = declared.event_of(session, values) if declared.event_of else values.get("event_id")

@@ -1,0 +1,96 @@
+"""What results are measured against: a bare Flask service with the same SQL, behind a bare requests proxy.
+
+No rights, no versions of our own beyond the SQL's, no log lines, no problems, no metrics: only what a result costs the
+database, and what passing a request on costs two Flask processes.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import psycopg
+import requests
+from flask import Flask, Response, jsonify, request
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+from qisai.ledger import feed
+from services.results.operations import results
+from services.results.queries import boards
+
+DIALECT: Any = PGDialect_psycopg()  # type: ignore[no-untyped-call]
+
+
+def sql(statement: Any) -> str:
+    """The text that the product sends for a statement, with named places."""
+    return str(statement.compile(dialect=DIALECT))
+
+
+READ = sql(boards.HELD_BOARD)
+WRITE = sql(results._WRITE)
+PUBLISH = sql(feed._PUBLISH)
+LATER = sql(results._LATER)
+"""The very same texts."""
+
+
+def create_service() -> Flask:
+    """The service: one connection a thread, four statements in one transaction for each result."""
+    app = Flask("bare")
+    here = threading.local()
+
+    def connection() -> Any:
+        if not hasattr(here, "connection"):
+            here.connection = psycopg.connect(os.environ["BARE_DATABASE_URL"], row_factory=dict_row)
+        return here.connection
+
+    @app.get("/healthz")
+    def health() -> str:
+        return "ok"
+
+    @app.put("/api/v1/boards/<int:board_id>/result")
+    def put_result(board_id: int) -> Response:
+        wanted = request.get_json()["result"]
+        seen = int(request.headers["If-Match"][2:-1])
+        with connection().transaction():
+            cursor = connection().cursor()
+            row = cursor.execute(READ, {"board_id": board_id}).fetchone()
+            new = {"result": wanted, "swapped": row["swapped"], "note": row["note"]}
+            values = {**new, "old": Jsonb({name: row[name] for name in new}), "new": Jsonb(new), "actor": "bare"}
+            more = {"board_id": board_id, "seen_version": seen, "round_no": row["round_no"], "account_id": None}
+            rest = {"device": "", "reason": "", "request_id": "-"}
+            written = cursor.execute(WRITE, values | more | rest).fetchone()
+            data = Jsonb({"board_id": board_id, "board": row["number"], "result": wanted, "version": seen + 1})
+            published = {"event_id": row["event_id"], "kind": "result.recorded", "data": data, "pairing": 1}
+            cursor.execute(PUBLISH, published)
+            cursor.execute(LATER, {"event_id": row["event_id"], "number": row["round_no"]})
+        answer = jsonify({"id": board_id, "result": wanted, "version": written["version"]})
+        answer.headers["ETag"] = f'"v{written["version"]}"'
+        return answer
+
+    return app
+
+
+def create_proxy() -> Flask:
+    """The proxy: one pooled session, headers and body passed on, the answer passed back."""
+    app = Flask("bare-proxy")
+    upstream = os.environ["BARE_SERVICE_URL"]
+    session = requests.Session()
+    session.trust_env = False
+    session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=64))
+
+    @app.get("/healthz")
+    def health() -> str:
+        return "ok"
+
+    @app.put("/api/v1/boards/<int:board_id>/result")
+    def pass_on(board_id: int) -> Response:
+        headers = {name: request.headers[name] for name in ("Content-Type", "If-Match")}
+        url = f"{upstream}/api/v1/boards/{board_id}/result"
+        answer = session.put(url, data=request.get_data(), headers=headers, timeout=30)
+        passed = {name: answer.headers[name] for name in ("Content-Type", "ETag")}
+        return Response(answer.content, status=answer.status_code, headers=passed)
+
+    return app

@@ -1,0 +1,59 @@
+"""Pooled connections whose server went away meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from qisai.db.session import PING_AFTER_SECONDS, Database
+from qisai.errors import Unavailable
+from tests import servers
+
+
+@pytest.fixture
+def pooled(database: servers.Database) -> Iterator[Database]:
+    """A pool with one connection that was just used."""
+    made = Database(database.url("results"), application="pool", pool_size=1)
+    ask(made)
+    yield made
+    made.close()
+
+
+def ask(database: Database) -> int:
+    with database.transaction() as session:
+        return session.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
+
+
+def end_backends(database: servers.Database) -> None:
+    """As a restarted server does."""
+    engine = sa.create_engine(database.superuser_url(), poolclass=sa.NullPool)
+    query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qisai-pool'"
+    with engine.connect() as connection:
+        assert len(connection.execute(sa.text(query)).all()) == 1
+    engine.dispose()
+
+
+def test_a_connection_that_rested_is_asked_before_it_is_used(database: servers.Database, pooled: Database) -> None:
+    """Pins the ping: the caller notices nothing."""
+    before = ask(pooled)
+    end_backends(database)
+    time.sleep(PING_AFTER_SECONDS + 0.1)
+    assert ask(pooled) != before
+
+
+def test_a_server_gone_a_moment_ago_costs_one_clear_answer(database: servers.Database, pooled: Database) -> None:
+    ask(pooled)
+    end_backends(database)
+    with pytest.raises(Unavailable) as refused:
+        ask(pooled)
+    assert refused.value.slug == "database-away"
+    assert ask(pooled) > 0
+
+
+def test_single_reads_need_no_transaction(pooled: Database) -> None:
+    with pooled.reading() as session:
+        first = session.execute(sa.text("SELECT now()")).scalar_one()
+        assert session.execute(sa.text("SELECT now()")).scalar_one() > first
