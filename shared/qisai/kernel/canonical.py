@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any, Final
 
-from qisai.kernel.model import Bye, ByeKind, Entrant, ForbiddenPair, Round, Tournament
+from qisai.kernel.model import Board, Bye, ByeKind, Entrant, ForbiddenPair, Result, Round, Tournament
 from qisai.kernel.regulations_file import regulations_to_json
 from qisai.kernel.tournament_file import FORMAT
+
+_RESULT: Final = {None: "null", **{result: f'"{result.value}"' for result in Result}}
+_KIND: Final = {kind: kind.value for kind in ByeKind}
 
 
 def tournament_sha256(tournament: Tournament) -> str:
@@ -22,26 +27,33 @@ def tournament_sha256(tournament: Tournament) -> str:
 
 
 def canonical_bytes(tournament: Tournament) -> bytes:
-    """The canonical form. Tournaments that pair alike by definition of the file have equal bytes."""
+    """The canonical form. Tournaments that pair alike by definition of the file have equal bytes.
+
+    What there is much of (entrants, boards, byes) is written as text at once: a draw is hashed in a millisecond or two.
+    """
     upcoming = tournament.next
-    value = {
-        "format": FORMAT,
-        "algorithm": tournament.algorithm,
-        "regulations": _regulations(tournament),
-        "entrants": _entrants(tournament),
-        "forbidden_pairs": [
-            {"entrants": sorted(pair.entrants), "from_round": pair.from_round, "to_round": pair.to_round}
-            for pair in sorted(tournament.forbidden_pairs, key=_pair_order)
-        ],
-        "lots": {str(number): lot for number, lot in tournament.lots.items()},
-        "rounds": _rounds(tournament),
-        "next": {
-            "round": tournament.next_round if upcoming is None else upcoming.round,
-            "absent": [] if upcoming is None else sorted(upcoming.absent),
-            "byes": [] if upcoming is None else _byes(upcoming.byes),
-        },
-    }
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    pairs = [
+        {"entrants": sorted(pair.entrants), "from_round": pair.from_round, "to_round": pair.to_round}
+        for pair in sorted(tournament.forbidden_pairs, key=_pair_order)
+    ]
+    absent = [] if upcoming is None else sorted(upcoming.absent)
+    byes = () if upcoming is None else upcoming.byes
+    drawing = tournament.next_round if upcoming is None else upcoming.round
+    return (
+        f'{{"algorithm":{_json(tournament.algorithm)},"entrants":{_entrants(tournament)},'
+        f'"forbidden_pairs":{_json(pairs)},"format":{_json(FORMAT)},'
+        f'"lots":{_json({str(number): lot for number, lot in tournament.lots.items()})},'
+        f'"next":{{"absent":{_json(absent)},"byes":{_byes(byes)},"round":{drawing}}},'
+        f'"regulations":{_json(_regulations(tournament))},"rounds":{_rounds(tournament)}}}'
+    ).encode()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _list(items: Iterable[str]) -> str:
+    return f"[{','.join(items)}]"
 
 
 def _pair_order(pair: ForbiddenPair) -> tuple[int, int, int, int]:
@@ -58,44 +70,46 @@ def _regulations(tournament: Tournament) -> dict[str, Any]:
     return value
 
 
-def _entrants(tournament: Tournament) -> list[dict[str, Any]]:
-    in_order = sorted(tournament.entrants, key=lambda entrant: entrant.number)
-    values = [_entrant(entrant) for entrant in in_order]
-    if tournament.regulations.first_round.avoid_same_club:
-        clubs: dict[str, int] = {}
-        for entrant, value in zip(in_order, values, strict=True):
-            value["club"] = clubs.setdefault(entrant.club, len(clubs) + 1) if entrant.club else None
-    return values
+def _entrants(tournament: Tournament) -> str:
+    in_order = sorted(tournament.entrants, key=attrgetter("number"))
+    if not tournament.regulations.first_round.avoid_same_club:
+        return _list([f"{{{_entrant(entrant)}}}" for entrant in in_order])
+    clubs: dict[str, int] = {}
+    codes = [clubs.setdefault(entrant.club, len(clubs) + 1) if entrant.club else None for entrant in in_order]
+    return _list(
+        [f'{{"club":{_number(code)},{_entrant(entrant)}}}' for code, entrant in zip(codes, in_order, strict=True)]
+    )
 
 
-def _entrant(entrant: Entrant) -> dict[str, Any]:
-    return {
-        "number": entrant.number,
-        "seed": entrant.seed,
-        "withdrawn_from": entrant.withdrawn_from,
-        "fixed_board": entrant.fixed_board,
-    }
+def _entrant(entrant: Entrant) -> str:
+    return (
+        f'"fixed_board":{_number(entrant.fixed_board)},"number":{entrant.number},'
+        f'"seed":{_number(entrant.seed)},"withdrawn_from":{_number(entrant.withdrawn_from)}'
+    )
 
 
-def _rounds(tournament: Tournament) -> list[dict[str, Any]]:
+def _number(value: int | None) -> str:
+    return "null" if value is None else str(value)
+
+
+def _rounds(tournament: Tournament) -> str:
     everyone = {entrant.number for entrant in tournament.entrants}
-    return [_round(round_, everyone) for round_ in sorted(tournament.rounds, key=lambda round_: round_.number)]
+    return _list([_round(round_, everyone) for round_ in sorted(tournament.rounds, key=attrgetter("number"))])
 
 
-def _round(round_: Round, everyone: set[int]) -> dict[str, Any]:
+def _round(round_: Round, everyone: set[int]) -> str:
     seated = {board.first for board in round_.boards}
-    seated.update(board.second for board in round_.boards)
-    seated.update(bye.entrant for bye in round_.byes)
-    missing = tuple(Bye(entrant=number, kind=ByeKind.ABSENT) for number in everyone - seated)
-    return {
-        "number": round_.number,
-        "boards": [
-            {"board": board.board, "first": board.first, "second": board.second, "result": board.result}
-            for board in sorted(round_.boards, key=lambda board: board.board)
-        ],
-        "byes": _byes(round_.byes + missing),
-    }
+    seated.update([board.second for board in round_.boards])
+    seated.update([bye.entrant for bye in round_.byes])
+    missing = tuple([Bye(entrant=number, kind=ByeKind.ABSENT) for number in everyone - seated])
+    boards = _list([_board(board) for board in sorted(round_.boards, key=attrgetter("board"))])
+    return f'{{"boards":{boards},"byes":{_byes(round_.byes + missing)},"number":{round_.number}}}'
 
 
-def _byes(byes: tuple[Bye, ...]) -> list[dict[str, Any]]:
-    return [{"entrant": bye.entrant, "kind": bye.kind} for bye in sorted(byes, key=lambda bye: bye.entrant)]
+def _board(board: Board) -> str:
+    return f'{{"board":{board.board},"first":{board.first},"result":{_RESULT[board.result]},"second":{board.second}}}'
+
+
+def _byes(byes: tuple[Bye, ...]) -> str:
+    in_order = sorted(byes, key=attrgetter("entrant"))
+    return _list([f'{{"entrant":{bye.entrant},"kind":"{_KIND[bye.kind]}"}}' for bye in in_order])
