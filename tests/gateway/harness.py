@@ -137,9 +137,10 @@ def running_gateway(
     *,
     services: tuple[str, str],
     keys: tuple[str, str] | None = None,
+    connections: int = 200,
     **settings: str,
 ) -> Iterator[Gateway]:
-    """A gateway before the services at these addresses."""
+    """A gateway of one process before the services at these addresses."""
     private, public = keys or new_keys()
     environment = {
         "QISAI_GATEWAY_DATABASE_URL": database.url("gateway"),
@@ -152,6 +153,6 @@ def running_gateway(
         **settings,
     }
     log = folder / f"gateway-{secrets.token_hex(3)}.log"
-    options = ("--worker-class", "gevent", "--workers", "1", "--worker-connections", "200")
+    options = ("--worker-class", "gevent", "--workers", "1", "--worker-connections", str(connections))
     with gunicorn("services.gateway.app:create_app()", log=log, environment=environment, options=options) as url:
         yield Gateway(url, public, database, services[0], log)

@@ -60,8 +60,8 @@ def tournament(*, profile: str = "xiangqi", reported: int = 0) -> dict[str, Any]
 
 
 @contextmanager
-def running_platform(servers: Servers, folder: Path) -> Iterator[Platform]:
-    """The three processes on a database of their own."""
+def running_platform(servers: Servers, folder: Path, *, connections: int = 200, **settings: str) -> Iterator[Platform]:
+    """The three processes on a database of their own; `settings` are the gateway's."""
     with ExitStack() as stack:
         database = servers.clone()
         stack.callback(servers.drop, database)
@@ -87,7 +87,13 @@ def running_platform(servers: Servers, folder: Path) -> Iterator[Platform]:
             )
         gateway = stack.enter_context(
             running_gateway(
-                database, redis_url, folder, services=(urls[0], urls[1]), keys=keys, QISAI_MAX_BODY_BYTES="1000000"
+                database,
+                redis_url,
+                folder,
+                services=(urls[0], urls[1]),
+                keys=keys,
+                connections=connections,
+                **{"QISAI_MAX_BODY_BYTES": "1000000", **settings},
             )
         )
         login = "chief"
