@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from qisai.kernel.model import Board, Bye, ByeKind, Entrant, ForbiddenPair, Resu
 from qisai.kernel.regulations_file import regulations_to_json
 from qisai.kernel.tournament_file import FORMAT
 
-_RESULT: Final = {None: "null", **{result: f'"{result.value}"' for result in Result}}
+_RESULT: Final[Mapping[Result | None, str]] = {None: "null"} | {result: f'"{result.value}"' for result in Result}
 _KIND: Final = {kind: kind.value for kind in ByeKind}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from qisai.kernel.model import ByeKind, Draw, Tournament
+from qisai.kernel.model import ByeKind, Draw, Result, Tournament
 from qisai.kernel.outcomes import is_forfeit_win, is_meeting
 
 
@@ -120,23 +120,21 @@ def _why_away(tournament: Tournament, number: int) -> str:
 
 def _rematches(tournament: Tournament, draw: Draw) -> Iterator[Violation]:
     """No two meet twice. A game that was not played is a meeting only where the event lets forfeits count."""
-    drawn = {_in_order(board.first, board.second): board.board for board in draw.boards}
+    drawn = {(board.first, board.second): board.board for board in draw.boards}
+    drawn |= {(board.second, board.first): board.board for board in draw.boards}
     counts = tournament.regulations.forfeit_counts_as_met
+    meetings = {result for result in Result if is_meeting(result, forfeit_counts_as_met=counts)}
     for round_ in tournament.rounds:
         for board in round_.boards:
-            pair = _in_order(board.first, board.second)
-            if pair in drawn and is_meeting(board.result, forfeit_counts_as_met=counts):
+            if (board.first, board.second) in drawn and board.result in meetings:
+                a, b = sorted((board.first, board.second))
                 yield Violation(
                     breach=Breach.REMATCH,
-                    entrants=pair,
-                    board=drawn[pair],
-                    detail=f"entrants {pair[0]} and {pair[1]} met in round {round_.number}",
+                    entrants=(a, b),
+                    board=drawn[a, b],
+                    detail=f"entrants {a} and {b} met in round {round_.number}",
                     context={"round": round_.number},
                 )
-
-
-def _in_order(a: int, b: int) -> tuple[int, int]:
-    return (a, b) if a < b else (b, a)
 
 
 def _forbidden(tournament: Tournament, draw: Draw) -> Iterator[Violation]:
@@ -180,13 +178,10 @@ def _bye(tournament: Tournament, draw: Draw, present: set[int]) -> Iterator[Viol
 def _byes_so_far(tournament: Tournament) -> Counter[int]:
     """Pairing byes, full-point byes and wins by forfeit, alike."""
     counts: Counter[int] = Counter()
+    first_free = {result for result in Result if is_forfeit_win(result, first=True)}
+    second_free = {result for result in Result if is_forfeit_win(result, first=False)}
     for round_ in tournament.rounds:
-        for bye in round_.byes:
-            if bye.kind in (ByeKind.PAIRING, ByeKind.FULL):
-                counts[bye.entrant] += 1
-        for board in round_.boards:
-            if is_forfeit_win(board.result, first=True):
-                counts[board.first] += 1
-            elif is_forfeit_win(board.result, first=False):
-                counts[board.second] += 1
+        counts.update([bye.entrant for bye in round_.byes if bye.kind in (ByeKind.PAIRING, ByeKind.FULL)])
+        counts.update([board.first for board in round_.boards if board.result in first_free])
+        counts.update([board.second for board in round_.boards if board.result in second_free])
     return counts

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from qisai.kernel.pairing.criteria import Combine, Criterion
 from qisai.kernel.pairing.field import Field
+from qisai.kernel.pairing.lots import Ints
 from qisai.kernel.pairing.systems import PairingSystem, system_for
 from qisai.kernel.pairing.view import Pair, View, index_arrays, view_of
 
@@ -26,14 +27,14 @@ def cost_of(
     """
     system = system or system_for(field)
     settled = (view or view_of(field)).settle(pairs)
-    return {criterion.name: value_of(criterion, settled, pairs, bye) for criterion in system.criteria}
+    upper, lower = index_arrays(pairs)
+    return {criterion.name: _value_of(criterion, settled, upper, lower, bye=bye) for criterion in system.criteria}
 
 
-def value_of(criterion: Criterion, view: View, pairs: Sequence[Pair], bye: int | None) -> int:
-    """Value of one criterion for a complete draw; stage B criteria need a settled view."""
-    values = criterion.of_pairs(view, *index_arrays(pairs)).tolist() if pairs else []
+def _value_of(criterion: Criterion, settled: View, upper: Ints, lower: Ints, *, bye: int | None) -> int:
+    values = criterion.of_pairs(settled, upper, lower).tolist()
     if bye is not None:
-        values.append(criterion.of_bye(view, bye))
+        values.append(criterion.of_bye(settled, bye))
     return max(values, default=0) if criterion.combine is Combine.MAX else sum(values)
 
 
