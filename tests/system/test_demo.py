@@ -85,6 +85,7 @@ def test_a_clubs_spreadsheet_becomes_a_finished_event(up: Platform) -> None:
     texts = [claim["text"] for claim in proof["claims"]]
     assert "284 of 284 names of the roster intact" in texts
     assert "7 rounds, 0 violations of the rules in any draw" in texts
+    assert "the event is finished" in texts
     assert len(proof["standings"]) == 284
 
 

@@ -52,6 +52,7 @@ def play(plan: Plan, *, url: str, token: str, say: Say) -> Played:
         play_round(client, event.id, round_no, url=url, tokens=tokens, seed=plan.seed, say=say)
         for round_no in range(1, plan.rounds + 1)
     ]
+    _finish(client, event.id, plan.rounds)
     entrants = len(patiently(lambda: client.entrants.list(event.id, state="seated")))
     return Played(
         event_id=event.id,
@@ -173,6 +174,17 @@ def _publish(client: Client, event_id: int, round_no: int, say: Say) -> None:
         if _state(client, event_id, round_no) == "pending":
             raise
     say(f"round {round_no}: drawn in {_seconds(ended):.2f} s ({proven}), published")
+
+
+def _finish(client: Client, event_id: int, rounds: int) -> None:
+    """Ends the event after its last round; one that has more rounds than were to be played goes on."""
+
+    def finish() -> None:
+        now = client.events.get(event_id)
+        if now.state == "running" and now.regulations.get("rounds") in (None, rounds):
+            client.events.act(now, "finish")
+
+    patiently(finish)
 
 
 def _seconds(job: Job) -> float:

@@ -67,8 +67,16 @@ def check(played: Played, *, url: str, token: str, say: Callable[[str], None]) -
         *_about_draws(tournament, played),
         *_about_the_log(client, played),
         _about_standings(table, exported, rounds=played.rounds),
+        _about_the_end(client, played),
     ]
     return Proof(event_id=played.event_id, standings=table, claims=tuple(claims), seconds=played.seconds)
+
+
+def _about_the_end(client: Client, played: Played) -> Claim:
+    """Finished after the last round; an event with more rounds than were played still runs."""
+    event = patiently(lambda: client.events.get(played.event_id))
+    is_over = event.regulations.get("rounds") in (None, played.rounds)
+    return Claim(text=f"the event is {event.state}", holds=event.state == ("finished" if is_over else "running"))
 
 
 def _about_names(tournament: Tournament, played: Played) -> Claim:
