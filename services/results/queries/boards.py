@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, aliased
 from qisai.db.entrants import EntrantRow
 from qisai.db.rounds import BoardRow, ResultConflictRow, ResultLogRow, RoundRow
 from qisai.errors import Gone, NotFound
+from qisai.web.rights import EventOf
 
 
 def _boards() -> Any:
@@ -38,18 +39,12 @@ BOARDS: Final = _boards()
 _BOARD: Final = BOARDS.where(BoardRow.id == sa.bindparam("board_id"))
 HELD_BOARD: Final = _BOARD.with_for_update(read=True, of=RoundRow)
 """One board (`board_id`), its round held so that nobody changes its state meanwhile."""
-_EVENT_OF: Final = sa.text("SELECT event_id FROM board WHERE id = :board_id")
-
-
-def event_of_board(session: Session, values: Mapping[str, Any]) -> int:
-    """The event of the board in a path, for its rights. Raises `NotFound`."""
-    board_id = int(values["board_id"])
-    found: int | None = None
-    if board_id < 1 << 63:
-        found = session.execute(_EVENT_OF, {"board_id": board_id}).scalar_one_or_none()
-    if found is None:
-        raise NotFound("board-not-found", f"There is no board {board_id}.")
-    return found
+EVENT_OF_BOARD: Final = EventOf(
+    "SELECT event_id FROM board WHERE id = :about",
+    "board_id",
+    lambda board_id: NotFound("board-not-found", f"There is no board {board_id}."),
+)
+"""The event of the board in a path, for its rights."""
 
 
 def board(session: Session, board_id: int) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,18 +11,14 @@ from sqlalchemy.orm import Session
 from qisai.db.jobs import JobRow, JobState
 from qisai.db.rounds import DrawRow
 from qisai.errors import NotFound
+from qisai.web.rights import EventOf
 
-
-def event_of_job(session: Session, values: Mapping[str, Any]) -> int:
-    """The event of the job in a path, for its rights. Raises `NotFound`."""
-    job_id = int(values["job_id"])
-    found = None
-    if job_id < 1 << 63:
-        # A canary has no event: nobody has a right to it, so it is not found.
-        found = session.execute(sa.select(JobRow.event_id).where(JobRow.id == job_id)).scalar_one_or_none()
-    if found is None:
-        raise NotFound("job-not-found", f"There is no job {job_id}.")
-    return found
+EVENT_OF_JOB: Final = EventOf(
+    "SELECT event_id FROM pairing_job WHERE id = :about",
+    "job_id",
+    lambda job_id: NotFound("job-not-found", f"There is no job {job_id}."),
+)
+"""The event of the job in a path, for its rights. A canary has none: nobody has a right to it, so it is not found."""
 
 
 def job(session: Session, job_id: int) -> Any:

@@ -23,7 +23,7 @@ api = APIBlueprint("boards", __name__, url_prefix="/api/v1", abp_tags=[Tag(name=
 
 
 @api.get("/boards/<int:board_id>")
-@requires(Right.READ_EVENT, event_of=queries.event_of_board)
+@requires(Right.READ_EVENT, event_of=queries.EVENT_OF_BOARD)
 def get_board(path: BoardPath) -> Response:
     """One board with its version."""
     with here().database.transaction() as session:
@@ -31,7 +31,7 @@ def get_board(path: BoardPath) -> Response:
 
 
 @api.put("/boards/<int:board_id>/result")
-@requires(Right.ENTER_RESULT, event_of=queries.event_of_board)
+@requires(Right.ENTER_RESULT, event_of=queries.EVENT_OF_BOARD)
 def put_result(path: BoardPath, body: ResultBody) -> Response:
     """Writes the result of a board at the version that was seen; `result: null` takes it back."""
     caller, seen = current_caller(), version_seen()
@@ -62,7 +62,7 @@ def put_results(path: RoundPath, body: ResultsBody) -> Response:
 
 
 @api.post("/boards/<int:board_id>/correction/preview")
-@requires(Right.CONTROL_ROUND, event_of=queries.event_of_board)
+@requires(Right.CONTROL_ROUND, event_of=queries.EVENT_OF_BOARD)
 def preview_correction(path: BoardPath, body: CorrectionBody) -> Response:
     """Whose points, ranks and tie-breaks another result would move, and which later rounds would have been others."""
     with here().database.snapshot() as session:
@@ -73,7 +73,7 @@ def preview_correction(path: BoardPath, body: CorrectionBody) -> Response:
 
 
 @api.get("/boards/<int:board_id>/log")
-@requires(Right.READ_STAFF, event_of=queries.event_of_board)
+@requires(Right.READ_STAFF, event_of=queries.EVENT_OF_BOARD)
 def board_log(path: BoardPath) -> Response:
     """Every change of a board and every refused one, oldest first."""
     with here().database.snapshot() as session:

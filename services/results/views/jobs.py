@@ -19,7 +19,7 @@ api = APIBlueprint("jobs", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="j
 
 
 @api.get("/jobs/<int:job_id>")
-@requires(Right.READ_JOB, event_of=queries.event_of_job)
+@requires(Right.READ_JOB, event_of=queries.EVENT_OF_JOB)
 def get_job(path: JobPath) -> Response:
     """State, progress and outcome of a job."""
     with here().database.transaction() as session:
@@ -27,7 +27,7 @@ def get_job(path: JobPath) -> Response:
 
 
 @api.delete("/jobs/<int:job_id>")
-@requires(Right.PAIR, event_of=queries.event_of_job)
+@requires(Right.PAIR, event_of=queries.EVENT_OF_JOB)
 def cancel_job(path: JobPath) -> Response:
     """Cancels a job that has not ended."""
     with here().database.transaction() as session:

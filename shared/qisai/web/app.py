@@ -15,7 +15,7 @@ from pydantic import ValidationError
 import qisai
 from qisai import telemetry
 from qisai.db.session import Database
-from qisai.errors import Invalid, NotFound
+from qisai.errors import Invalid
 from qisai.web import assertion, health, identity, metrics, problems, rights
 
 log = structlog.get_logger()
@@ -84,21 +84,15 @@ def make_service(
         telemetry.request_id.set(said.request_id)
         refuse_broken_json()
         with database.reading() as session:
-            g.caller = identity.load_caller(session, said)
-            values = request.view_args or {}
-            event_id = declared.event_of(session, values) if declared.event_of else values.get("event_id")
-            g.event_id = None if event_id is None else _known_size(int(event_id))
-            identity.authorise(session, g.caller, right=declared.right, method=request.method, event_id=g.event_id)
+            event_of = declared.event_of or rights.EVENT_ITSELF
+            g.caller, event = identity.identify(session, said, event_of, request.view_args or {})
+            g.event_id = None if event is None else event.id
+            identity.authorise(
+                session, g.caller, right=declared.right, method=request.method, event_id=g.event_id, event=event
+            )
 
     rights.refuse_undeclared(app)
     return app
-
-
-def _known_size(event_id: int) -> int:
-    """The id itself. Raises `NotFound` for a number that no column could hold."""
-    if event_id >= 1 << 63:
-        raise NotFound("event-not-found", "There is no event with such a number.")
-    return event_id
 
 
 def _bad_request(error: ValidationError) -> Response:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,10 +13,10 @@ from sqlalchemy.orm import Session
 
 from qisai.db.accounts import Role
 from qisai.db.events import EventState
-from qisai.errors import Forbidden, NotFound, Unauthenticated
+from qisai.errors import Forbidden, Unauthenticated
 from qisai.ledger.actor import Actor
 from qisai.web.assertion import Assertion
-from qisai.web.rights import ROLES, Right
+from qisai.web.rights import EVENT_ITSELF, ROLES, EventOf, Right
 
 READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -67,8 +68,17 @@ class Caller:
         return any(boards is None or boards[0] <= board <= boards[1] for boards in referee)
 
 
-_CALLER = sa.text(
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventSeen:
+    """What decides who may know of an event."""
+
+    id: int
+    is_public: bool
+    state: str
+    created_by: int | None
+
+
+_ACCOUNT = """
     SELECT a.name, a.is_active,
            (CAST(:session_id AS bigint) IS NULL OR EXISTS (SELECT 1 FROM web_session s WHERE s.id = :session_id
              AND s.account_id = a.id AND s.revoked_at IS NULL AND s.expires_at > clock_timestamp())) AS session_ok,
@@ -76,10 +86,46 @@ _CALLER = sa.text(
              AND t.account_id = a.id AND t.revoked_at IS NULL
              AND (t.expires_at IS NULL OR t.expires_at > clock_timestamp()))) AS token_ok,
            (SELECT coalesce(json_agg(json_build_array(g.role, g.event_id, g.board_from, g.board_to)), '[]'::json)
-              FROM access_grant g WHERE g.account_id = a.id) AS grants
-    FROM account a WHERE a.id = :account_id
+              FROM access_grant g WHERE g.account_id = a.id) AS grants{more}
+    FROM account a {joined} WHERE a.id = :account_id
     """
-)
+_EVENT = "SELECT e.id AS event_id, e.is_public, e.state, e.created_by FROM event e WHERE e.id = ({sql})"
+_CALLER = sa.text(_ACCOUNT.format(more="", joined=""))
+
+
+@cache
+def _event(event_of: EventOf) -> sa.TextClause:
+    return sa.text(_EVENT.format(sql=event_of.sql))
+
+
+@cache
+def _caller_and_event(event_of: EventOf) -> sa.TextClause:
+    joined = f"LEFT JOIN ({_EVENT.format(sql=event_of.sql)}) AS found ON true"
+    return sa.text(_ACCOUNT.format(more=", found.*", joined=joined))
+
+
+def identify(
+    session: Session, assertion: Assertion, event_of: EventOf, values: Mapping[str, Any]
+) -> tuple[Caller, EventSeen | None]:
+    """The caller, and the event that the request's path is about (None: it is about none), in one statement.
+
+    Raises `Unauthenticated` as `load_caller`, `NotFound` where what the path names is not there.
+    """
+    about = values.get(event_of.name)
+    if about is None:
+        return load_caller(session, assertion), None
+    about = int(about)
+    parameters = {"about": about if about < 1 << 63 else None}  # no column could hold a larger one
+    if assertion.account_id is None:
+        caller = load_caller(session, assertion)
+        row = session.execute(_event(event_of), parameters).one_or_none()
+    else:
+        row = session.execute(_caller_and_event(event_of), parameters | _who(assertion)).one_or_none()
+        caller = _caller(assertion, row)
+    if row is None or row.event_id is None:
+        raise event_of.missing(about)
+    event = EventSeen(id=row.event_id, is_public=row.is_public, state=row.state, created_by=row.created_by)
+    return caller, event
 
 
 def load_caller(session: Session, assertion: Assertion) -> Caller:
@@ -87,12 +133,18 @@ def load_caller(session: Session, assertion: Assertion) -> Caller:
     if assertion.account_id is None:
         actor = Actor(account_id=None, name="public", device=assertion.device, request_id=assertion.request_id)
         return Caller(actor=actor, scopes=assertion.scopes)
-    parameters = {
+    return _caller(assertion, session.execute(_CALLER, _who(assertion)).one_or_none())
+
+
+def _who(assertion: Assertion) -> dict[str, int | None]:
+    return {
         "account_id": assertion.account_id,
         "session_id": assertion.session_id,
         "token_id": assertion.token_id,
     }
-    row = session.execute(_CALLER, parameters).one_or_none()
+
+
+def _caller(assertion: Assertion, row: Any) -> Caller:
     if row is None or not row.is_active or not row.session_ok or not row.token_ok:
         raise Unauthenticated("signed-out", "This sign-in or token is no longer valid; sign in again.")
     return Caller(
@@ -115,8 +167,16 @@ def _grants(rows: Sequence[Sequence[Any]]) -> tuple[Grant, ...]:
     )
 
 
-def authorise(session: Session, caller: Caller, *, right: Right, method: str, event_id: int | None) -> None:
-    """Lets the call through or raises.
+def authorise(
+    session: Session,
+    caller: Caller,
+    *,
+    right: Right,
+    method: str,
+    event_id: int | None,
+    event: EventSeen | None = None,
+) -> None:
+    """Lets the call through or raises. `event` spares reading it.
 
     `Unauthenticated` where nobody is signed in, `Forbidden` without the right, `NotFound` for an event that the caller
     may not know of.
@@ -131,7 +191,7 @@ def authorise(session: Session, caller: Caller, *, right: Right, method: str, ev
         return
     owner_id = None
     if event_id is not None:
-        owner_id = _visible_event(session, caller, event_id=event_id)
+        owner_id = _visible_event(caller, event or _seen(session, event_id))
     if right is Right.READ_EVENT:
         return
     roles = caller.roles_in(event_id, owner_id=owner_id)
@@ -140,19 +200,19 @@ def authorise(session: Session, caller: Caller, *, right: Right, method: str, ev
         raise Forbidden("no-right", f"This needs one of these roles: {needed}.", right=right.value)
 
 
-_EVENT = sa.text("SELECT is_public, state, created_by FROM event WHERE id = :event_id")
-
-
-def _visible_event(session: Session, caller: Caller, *, event_id: int) -> int | None:
-    """Owner of the event. Raises `NotFound` where there is none, or none that this caller may know of."""
-    row = session.execute(_EVENT, {"event_id": event_id}).one_or_none()
+def _seen(session: Session, event_id: int) -> EventSeen:
+    row = session.execute(_event(EVENT_ITSELF), {"about": event_id}).one_or_none()
     if row is None:
-        raise NotFound("event-not-found", f"There is no event {event_id}.")
-    hidden = not row.is_public or row.state == EventState.DRAFT
-    if hidden and not caller.roles_in(event_id, owner_id=row.created_by):
-        raise NotFound("event-not-found", f"There is no event {event_id}.")
-    owner: int | None = row.created_by
-    return owner
+        raise EVENT_ITSELF.missing(event_id)
+    return EventSeen(id=row.event_id, is_public=row.is_public, state=row.state, created_by=row.created_by)
+
+
+def _visible_event(caller: Caller, event: EventSeen) -> int | None:
+    """Owner of the event. Raises `NotFound` for one that this caller may not know of."""
+    hidden = not event.is_public or event.state == EventState.DRAFT
+    if hidden and not caller.roles_in(event.id, owner_id=event.created_by):
+        raise EVENT_ITSELF.missing(event.id)
+    return event.created_by
 
 
 def current_caller() -> Caller:

@@ -8,13 +8,28 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from flask import Flask
-from sqlalchemy.orm import Session
 
 from qisai.db.accounts import Role
+from qisai.errors import NotFound
 
 View = TypeVar("View", bound=Callable[..., Any])
-EventOf = Callable[[Session, Mapping[str, Any]], int]
-"""Finds the event that a request is about from its path values. Raises `NotFound`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventOf:
+    """Finds the event that a request is about, where its path names something of the event and not the event itself."""
+
+    sql: str
+    """A query for the event's id, by the path's value as `:about`; read together with who calls, in one statement."""
+    name: str
+    """Name of the path's value."""
+    missing: Callable[[int], NotFound]
+    """What is raised where there is no such thing, by the path's value."""
+
+
+EVENT_ITSELF: Final = EventOf(
+    "SELECT CAST(:about AS bigint)", "event_id", lambda id_: NotFound("event-not-found", f"There is no event {id_}.")
+)
 
 
 class Right(StrEnum):
