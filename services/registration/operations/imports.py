@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow, EntrantState, Sex
 from qisai.db.events import EventRow
+from qisai.db.many_rows import update_many
 from qisai.db.name_keys import sort_key
 from qisai.errors import Conflict, Invalid
 from qisai.formats.roster import Roster
@@ -100,7 +101,7 @@ def _change(session: Session, event: EventRow, rows: Sequence[PlannedRow]) -> bo
         if "name" in given:
             given["sort_key"] = sort_key(given["name"])
         values.append({"id": row.entrant_id, "version": (row.version or 0) + 1, **given})
-    session.execute(sa.update(EntrantRow), values)  # by primary key; rows with the same columns go together
+    update_many(session, EntrantRow, values)
     set_members(session, {row.entrant_id: row.team for row in rows if row.entrant_id and "people" in row.changes})
     contacts = {row.entrant_id: {n: row.changes[n] for n in CONTACT if n in row.changes} for row in rows}
     set_contacts(session, {entrant_id: said for entrant_id, said in contacts.items() if entrant_id is not None})

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow, MemberRow
 from qisai.db.events import EventRow
+from qisai.db.many_rows import insert_many
 from qisai.errors import Conflict, FieldError, Invalid
 from qisai.kernel.profiles import Unit
 from services.registration.states import GONE
@@ -183,8 +184,7 @@ def set_members(session: Session, teams: Mapping[int, Team], *, fresh: bool = Fa
         for entrant_id, team in teams.items()
         for position, row in enumerate(team.rows(), start=1)
     ]
-    if rows:
-        session.execute(sa.insert(MemberRow), rows)
+    insert_many(session, MemberRow, rows)
 
 
 def returning_complaints(session: Session, event: EventRow, rows: Sequence[Any]) -> dict[int, str]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from qisai.db.entrants import ContactRow, EntrantRow, EntrantState, Sex
 from qisai.db.events import EventRow
+from qisai.db.many_rows import insert_many_for_ids, upsert_many
 from qisai.db.name_keys import sort_key
 from qisai.errors import Conflict, Invalid
 from qisai.ledger import feed
@@ -98,8 +97,7 @@ def add_entrants(session: Session, actor: Actor, event: EventRow, new: Sequence[
     rows = [
         {"event_id": event.id, "state": state, **entrant.columns()} for entrant, state in zip(new, states, strict=True)
     ]
-    statement = sa.insert(EntrantRow).returning(EntrantRow.id, sort_by_parameter_order=True)
-    ids = [row.id for row in session.execute(statement, rows)] if rows else []
+    ids = insert_many_for_ids(session, EntrantRow, rows)
     set_members(session, {one: entrant.team for one, entrant in zip(ids, new, strict=True)}, fresh=True)
     set_contacts(
         session,
@@ -118,12 +116,7 @@ def add_entrants(session: Session, actor: Actor, event: EventRow, new: Sequence[
 def set_contacts(session: Session, contacts: Mapping[int, Mapping[str, str]], *, fresh: bool = False) -> None:
     """Contact data of entrants by id: only what is given is changed. `fresh`: they had none, so nothing is cleared."""
     rows = [{"entrant_id": one, **said} for one, said in contacts.items() if said and (not fresh or any(said.values()))]
-    for names, alike in groupby(sorted(rows, key=sorted), key=sorted):
-        same = list(alike)
-        statement = insert(ContactRow)
-        changed = {name: getattr(statement.excluded, name) for name in names if name != "entrant_id"}
-        statement = statement.on_conflict_do_update(index_elements=["entrant_id"], set_=changed)
-        session.execute(statement.execution_options(synchronize_session=False), same)
+    upsert_many(session, ContactRow, rows, key="entrant_id")
 
 
 def refuse_unused(event: EventRow, said: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from qisai.db.entrants import EntrantRow, ForbiddenPairRow
+from qisai.db.many_rows import insert_many
 from qisai.errors import Conflict
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
@@ -65,7 +66,7 @@ def keep_clubs_apart(
         for a, b in pairs
     ]
     if rows:
-        session.execute(sa.insert(f), rows)
+        insert_many(session, f, rows)
         said = {"from_round": from_round, "to_round": to_round, "clubs": sorted(new), "pairs": len(rows)}
         _publish(session, actor, event_id, action="pair.forbid_same_club", said=said)
     return [Club(name=name, entrants=len(members[name]), added=len(new[name])) for name in sorted(members)]

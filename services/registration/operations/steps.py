@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from qisai.db.accounts import Role
 from qisai.db.entrants import EntrantRow, EntrantState, TransitionRow
 from qisai.db.events import EventRow
+from qisai.db.many_rows import insert_many
 from qisai.errors import Conflict, FieldError, Invalid
 from qisai.ledger import feed
 from qisai.ledger.actor import Actor
@@ -240,8 +241,7 @@ def log_steps(
     who = {"actor_account_id": actor.account_id, "actor_name": actor.name, "request_id": actor.request_id}
     same = {"event_id": event_id, "reason": reason, **who}
     rows = [{"entrant_id": one, "from_state": source, "to_state": target, **same} for one, source, target in steps]
-    if rows:
-        session.execute(sa.insert(TransitionRow), rows)
+    insert_many(session, TransitionRow, rows)
 
 
 def _approve(
