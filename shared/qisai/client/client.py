@@ -160,6 +160,28 @@ class EventCalls(Calls):
         """Changes the version given. Raises `Stale`, and `Conflict` for regulations once round 1 is published."""
         return Event.from_json(self._write("PATCH", f"{API}/events/{event.id}", changes, version=event.version))
 
+    def preview(self, *, profile: str, **choices: Any) -> dict[str, Any]:
+        """What an event with these choices would mean: `advice`, `tie_breaks` in words, byes. Makes nothing."""
+        body: dict[str, Any] = self._write("POST", f"{API}/events/preview", {"profile": profile, **choices})
+        return body
+
+    def clone(self, event_id: int, *, key: str | None = None, **anew: Any) -> Event:
+        """A draft with this event's game, regulations and rules. `anew`: name, starts_on, registration_until, venue."""
+        return Event.from_json(self._create(f"{API}/events/{event_id}/clone", anew, key=key))
+
+    def profile(self, code: str) -> Profile:
+        """One game with its version. Raises `NotFound`."""
+        return Profile.from_json(self._get(f"{API}/profiles/{code}"))
+
+    def change_profile(self, profile: Profile, **changes: Any) -> Profile:
+        """Changes the version given, for new events: names, sides, board, team_size, regulations, reason."""
+        path = f"{API}/profiles/{profile.code}"
+        return Profile.from_json(self._write("PATCH", path, changes, version=profile.version))
+
+    def profile_history(self, code: str) -> tuple[Mapping[str, Any], ...]:
+        """Changes of a game, newest first: at, actor, old, new, reason."""
+        return tuple(self._get(f"{API}/profiles/{code}/history")["items"])
+
     def act(self, event: Event, action: str) -> Event:
         """One step of the event's state: open, close-registration, draft, archive, start, finish, reopen."""
         self._write("POST", f"{API}/events/{event.id}/{action}", {}, version=event.version)

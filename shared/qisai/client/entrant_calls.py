@@ -9,6 +9,7 @@ from typing import Any
 from qisai.client.calls import Calls, text_query
 from qisai.client.events import BulkChange, Entrant, ImportReport, Lots
 from qisai.client.reading import all_items
+from qisai.client.registration import Attendance, OwnEntry
 from qisai.client.transport import Request
 
 
@@ -46,21 +47,90 @@ class EntrantCalls(Calls):
         given = {name: value for name, value in body.items() if value is not None}
         return Entrant.from_json(self._write("POST", path, given, version=entrant.version))
 
-    def move_all(self, event_id: int, to: str, *, states: Sequence[str], reason: str | None = None) -> BulkChange:
-        """Moves everybody who is in one of these states, in one transaction."""
+    def move_all(
+        self, event_id: int, to: str, *, states: Sequence[str], reason: str | None = None, dry_run: bool = False
+    ) -> BulkChange:
+        """Moves everybody who is in one of these states, in one transaction; `dry_run` only says what would happen."""
         body: dict[str, Any] = {"to": to, "from": list(states)} | ({} if reason is None else {"reason": reason})
+        if dry_run:
+            body["dry_run"] = True
         return BulkChange.from_json(self._create(f"{_entrants_path(event_id)}/bulk-transitions", body))
+
+    def move_some(
+        self, event_id: int, to: str, *, entrants: Sequence[Entrant], reason: str | None = None, dry_run: bool = False
+    ) -> BulkChange:
+        """Moves these at the versions given; whoever was changed meanwhile is named and left alone."""
+        seen = [{"id": entrant.id, "version": entrant.version} for entrant in entrants]
+        body: dict[str, Any] = {"to": to, "entrants": seen, "dry_run": dry_run, "reason": reason or ""}
+        return BulkChange.from_json(self._create(f"{_entrants_path(event_id)}/bulk-transitions", body))
+
+    def undo(self, event_id: int, step_id: int) -> BulkChange:
+        """Takes a step of many back (`BulkChange.undo`), for everybody whom nobody changed since."""
+        return BulkChange.from_json(self._create(f"{_entrants_path(event_id)}/bulk-transitions/{step_id}/undo"))
+
+    def export(self, event_id: int, *, form: str = "csv", language: str = "zh-Hans") -> bytes:
+        """The entrants as `csv` or `xlsx`, headed in a language, as far as the caller may see them."""
+        request = Request(
+            method="GET",
+            path=f"{_entrants_path(event_id)}/export",
+            query={"form": form},
+            headers={"Accept-Language": language},
+        )
+        return self._transport.send(request).content
+
+    def attendance(self, event_id: int, round_no: int) -> Attendance:
+        """Check-in for one round."""
+        return Attendance.from_json(self._get(f"/api/v1/events/{event_id}/attendance/{round_no}"))
+
+    def set_present(self, event_id: int, round_no: int, entrant_id: int, *, present: bool = True) -> None:
+        """Notes that a seated entrant came to a round, or takes it back."""
+        path = f"/api/v1/events/{event_id}/attendance/{round_no}/{entrant_id}"
+        self._write("PUT" if present else "DELETE", path, {} if present else None)
+
+    def set_deadline(self, event_id: int, round_no: int, until: str | None) -> None:
+        """Until when entrants check in for a round (RFC 3339); None: the round has no check-in."""
+        path = f"/api/v1/events/{event_id}/attendance/{round_no}/deadline"
+        self._write("DELETE" if until is None else "PUT", path, None if until is None else {"until": until})
+
+    def keep_clubs_apart(self, event_id: int, *, from_round: int = 1, to_round: int | None = None) -> int:
+        """Nobody meets somebody of the own club in these rounds; how many pairs that added."""
+        body = {"from_round": from_round, "to_round": to_round}
+        path = f"/api/v1/events/{event_id}/forbidden-pairs/same-club"
+        added: int = self._create(path, body)["added"]
+        return added
+
+    def let_clubs_meet(self, event_id: int) -> int:
+        """Takes back every forbidden pair within a club; how many."""
+        path = f"/api/v1/events/{event_id}/forbidden-pairs/same-club"
+        removed: int = self._write("DELETE", path)["removed"]
+        return removed
+
+    def register_oneself(self, event_id: int, *, name: str, key: str | None = None, **more: Any) -> OwnEntry:
+        """Registers somebody of the public while the event is open; `token` opens the entry from now on.
+
+        `more`: club, members, substitutes, sex, birth_year, phone, email. A key must have 16 characters at least.
+        """
+        body = {"name": name, **more}
+        return OwnEntry.from_json(self._create(f"/api/v1/events/{event_id}/registrations", body, key=key))
+
+    def own_entry(self, token: str) -> OwnEntry:
+        """One's own entry behind its link. Raises `NotFound`."""
+        return OwnEntry.from_json(self._get(f"/api/v1/registrations/{token}"))
+
+    def cancel_own_entry(self, token: str) -> OwnEntry:
+        """Cancels one's own entry, before one is seated. Raises `Conflict` `ask-the-desk`."""
+        return OwnEntry.from_json(self._write("DELETE", f"/api/v1/registrations/{token}"))
 
     def import_roster(
         self, event_id: int, content: bytes, *, dry_run: bool, plan: str | None = None, key: str | None = None
     ) -> ImportReport:
-        """Imports a roster (CSV in UTF-8 or GB18030). Raises `Invalid`, keeping nothing, with each faulty row."""
+        """Imports a roster (XLSX, or CSV in UTF-8 or GB18030). Raises `Invalid` with each faulty row; none is kept."""
         request = Request(
             method="POST",
             path=f"{_entrants_path(event_id)}/import",
             query=text_query({"dry_run": dry_run, "plan": plan}),
             body=content,
-            content_type="text/csv",
+            content_type="application/octet-stream",  # told from the content
             headers={} if dry_run else {"Idempotency-Key": key or uuid.uuid4().hex},
         )
         return ImportReport.from_json(self._transport.send(request).json())

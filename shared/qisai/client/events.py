@@ -57,12 +57,20 @@ class Event:
     needs_check_in: bool = True
     capacity: int | None = None
     expected_entrants: int | None = None
+    registration_until: str | None = None
+    late_entry_until: int | None = None
+    max_byes: int | None = None
+    byes_until_round: int | None = None
     frozen_at: str | None = None
     algorithm: str | None = None
     feed_no: int = 0
     pairing_no: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     advice: Mapping[str, Any] = field(default_factory=dict)
+    tie_breaks: tuple[Json, ...] = ()
+    """The order of places after points: code and names by language."""
+    registration: Mapping[str, Any] = field(default_factory=dict)
+    """is_open, closed_by, until, places, free, waiting."""
     your_roles: frozenset[str] = frozenset()
 
     @classmethod
@@ -73,7 +81,8 @@ class Event:
             name: body[name]
             for name in (
                 "is_public", "time_zone", "venue", "starts_on", "needs_approval", "needs_check_in", "capacity",
-                "expected_entrants", "frozen_at", "algorithm", "feed_no", "pairing_no",
+                "expected_entrants", "registration_until", "late_entry_until", "max_byes", "byes_until_round",
+                "frozen_at", "algorithm", "feed_no", "pairing_no",
             )
             if body.get(name) is not None
         }  # fmt: skip
@@ -87,6 +96,8 @@ class Event:
             regulations=body.get("regulations") or {},
             counts=body.get("counts") or {},
             advice=body.get("advice") or {},
+            tie_breaks=tuple(body.get("tie_breaks") or ()),
+            registration=body.get("registration") or {},
             your_roles=frozenset(body.get("your_roles") or ()),
             **plain,
         )
@@ -118,6 +129,22 @@ class Entrant:
     fixed_board: int | None = None
     external_id: str | None = None
     members: tuple[str, ...] = ()
+    substitutes: tuple[str, ...] = ()
+    seed_source: str = ""
+    seed_date: str | None = None
+    absences: tuple[int, ...] = ()
+    """Rounds."""
+    byes: tuple[Json, ...] = ()
+    """Requested ones: round, kind."""
+    sex: str | None = None
+    birth_year: int | None = None
+    phone: str = ""
+    email: str = ""
+    notes: str = ""
+    people: tuple[Json, ...] = ()
+    """Members and substitutes with what tells them apart: name, substitute, birth_year, external_id."""
+    warnings: tuple[Json, ...] = ()
+    """What to look at after registering: slug, detail, entrants."""
 
     @classmethod
     def from_json(cls, body: Json) -> Entrant:
@@ -136,6 +163,18 @@ class Entrant:
             fixed_board=body.get("fixed_board"),
             external_id=body.get("external_id"),
             members=members,
+            substitutes=tuple(body.get("substitutes") or ()),
+            seed_source=body.get("seed_source") or "",
+            seed_date=body.get("seed_date"),
+            absences=tuple(body.get("absences") or ()),
+            byes=tuple(body.get("byes") or ()),
+            sex=body.get("sex"),
+            birth_year=body.get("birth_year"),
+            phone=body.get("phone") or "",
+            email=body.get("email") or "",
+            notes=body.get("notes") or "",
+            people=tuple(body.get("people") or ()),
+            warnings=tuple(body.get("warnings") or ()),
         )
 
 
@@ -145,11 +184,23 @@ class BulkChange:
 
     changed: tuple[Json, ...]
     refused: tuple[Json, ...]
+    moved_up: tuple[int, ...] = ()
+    """Ids of those who moved up from the waiting list."""
+    applied: bool = True
+    """False after a dry run."""
+    undo: int | None = None
+    """By which the step can be taken back, while nobody was changed since."""
 
     @classmethod
     def from_json(cls, body: Json) -> BulkChange:
         """From the API's object."""
-        return cls(changed=tuple(body.get("changed") or ()), refused=tuple(body.get("refused") or ()))
+        return cls(
+            changed=tuple(body.get("changed") or ()),
+            refused=tuple(body.get("refused") or ()),
+            moved_up=tuple(body.get("moved_up") or ()),
+            applied=bool(body.get("applied", True)),
+            undo=body.get("undo"),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,9 +236,27 @@ class Lots:
     seed: int | None
     numbers: Mapping[int, int]
     """Entrant id → number."""
+    order: tuple[int, ...] = ()
+    """Entrant ids as they were drawn."""
+    appended: tuple[int, ...] = ()
+    """Entrant ids who got the next numbers afterwards."""
+    rule: str | None = None
+    """How anybody can do the draw again."""
+    replayed: bool | None = None
+    """Whether the seed gives the same order again, tried just now."""
+    frozen: bool = False
 
     @classmethod
     def from_json(cls, body: Json) -> Lots:
         """From the API's object."""
         numbers = {int(entrant): number for entrant, number in (body.get("numbers") or {}).items()}
-        return cls(mode=body.get("mode"), seed=body.get("seed"), numbers=numbers)
+        return cls(
+            mode=body.get("mode"),
+            seed=body.get("seed"),
+            numbers=numbers,
+            order=tuple(body.get("order") or ()),
+            appended=tuple(body.get("appended") or ()),
+            rule=body.get("rule"),
+            replayed=body.get("replayed"),
+            frozen=bool(body.get("frozen")),
+        )
