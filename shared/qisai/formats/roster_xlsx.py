@@ -17,7 +17,7 @@ from openpyxl.workbook.workbook import Workbook
 from qisai.errors import Invalid, TooLarge
 from qisai.formats.roster_sheet import HEADER_WITHIN, FormulaText, Record, Sheet, find_header, no_header
 
-MAX_UNPACKED: Final = 80 << 20
+MAX_UNPACKED: Final = 40 << 20
 """Bytes of all parts together."""
 MAX_PARTS: Final = 500
 MAX_SHEETS: Final = 20
