@@ -196,3 +196,15 @@ def test_a_sheet_has_a_name_and_answers_304(five: Play) -> None:
     problem(public.get(f"{five.event}/exports/csv"), 422, "invalid-request")
     problem(public.get(f"{five.event}/exports/csv?what=pairings&after=0"), 422, "no-such-round")
     problem(public.get(f"{five.event}/exports/csv?what=standings&after=3"), 422, "no-such-round")
+
+
+def test_a_feed_that_is_known_answers_304_and_one_that_grew_its_new_entries(five: Play) -> None:
+    """What keeps the gateway's poll cheap while nothing happens."""
+    public, number = five.service.public(), five.numbers()[0]
+    seen = {"If-None-Match": f'W/"c{number}"'}
+    assert public.get(f"{five.event}/feed?after={number}", headers=seen).status_code == 304
+    five.chief.put(five.result_of(2, 2), {"result": "draw"}, version=1)
+    answer = public.get(f"{five.event}/feed?after={number}", headers=seen)
+    assert answer.status_code == 200
+    assert [item["feed_no"] for item in answer.json["items"]] == [number + 1]
+    assert answer.json["feed_no"] == number + 1
