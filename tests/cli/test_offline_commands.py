@@ -248,6 +248,8 @@ def test_verify_says_what_is_wrong_with_a_draw(qisai: Run, tmp_path: Path) -> No
     found = verify(boards=turned)
     assert (found["violations"], found["cost_differences"], found["reproduced"]) == ([], {}, False)
     assert verify(tournament_sha256="0" * 64)["hash_matches"] is False
+    for claim in ({"proven": []}, {"relaxed": ["sides"]}, {"look_ahead": "excluded"}):
+        assert verify(**claim)["reproduced"] is False, claim
     assert qisai("verify", "event.json", "-", stdin=as_bytes({**draw, "cross_cap": 7})).returncode == 1
 
 

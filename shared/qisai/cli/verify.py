@@ -53,6 +53,7 @@ def _print(found: Verification) -> None:
     if found.cost_differences:
         rows = [[name, said, computed] for name, (said, computed) in found.cost_differences.items()]
         print(render(["criterion", "said", "computed"], rows, left=("criterion",)))
-    words = {None: "not asked for (the draw was not computed)", True: "the same draw", False: "another draw"}
+    not_asked = "not asked for (the draw was not computed, or was cut short)"
+    words = {None: not_asked, True: "the same draw", False: "another draw, or another claim about it"}
     print(f"drawing again: {words[found.reproduced]}")
     print("holds" if found.holds else "does not hold")

@@ -97,7 +97,7 @@ def read_regulations(
 
 
 def regulations_to_json(regulations: Regulations) -> dict[str, Any]:
-    """The regulations as `files.md` has them: every name present, points as numbers in steps of .5."""
+    """The regulations as docs/files.md has them: every name present, points as numbers in steps of .5."""
     points, compensation = regulations.points, regulations.bye_compensation
     return {
         "profile": regulations.profile,

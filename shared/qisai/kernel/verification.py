@@ -28,7 +28,8 @@ class Verification:
     cost_differences: Mapping[str, tuple[int | None, int | None]]
     """Criteria (and `cross_cap`) whose value is not what the draw says: (said, computed); None where there is none."""
     reproduced: bool | None
-    """Whether drawing again gives the same boards, sides and bye; None for a draw that was not computed."""
+    """Whether drawing again gives the same draw and the same claims about it (`optimal`, `proven`, `relaxed`,
+    `look_ahead`); None where it need not: a draw that was not computed, or that a budget or a deadline cut short."""
 
     @property
     def holds(self) -> bool:
@@ -46,7 +47,7 @@ def verify_draw(tournament: Tournament, draw: Draw, *, limits: Limits | None = N
         violations=broken,
         hash_matches=draw.tournament_sha256 == tournament_sha256(tournament),
         cost_differences=_cost_differences(tournament, draw),
-        reproduced=_reproduced(tournament, draw, limits) if draw.source is Source.COMPUTED else None,
+        reproduced=_reproduced(tournament, draw, limits) if _is_whole(draw) else None,
     )
 
 
@@ -93,10 +94,22 @@ def _cost_differences(tournament: Tournament, draw: Draw) -> Mapping[str, tuple[
     )
 
 
+def _is_whole(draw: Draw) -> bool:
+    """Whether the draw is computed, and is the first or the best one: between them, it hangs on when it was cut short.
+
+    Such a draw says so: it has left the search and is not optimal (docs/rules.md section 3, rule 6).
+    """
+    return draw.source is Source.COMPUTED and (draw.optimal or draw.stage is Stage.SEARCH)
+
+
 def _reproduced(tournament: Tournament, draw: Draw, limits: Limits | None) -> bool:
     stage = Stage.OPTIMAL if draw.optimal else Stage.SEARCH
     try:
         again = pair_round(tournament, stage=stage, limits=limits)
     except NoLegalDraw:
         return False
-    return (again.boards, again.bye, again.optimal) == (draw.boards, draw.bye, draw.optimal)
+    return _said(again) == _said(draw)
+
+
+def _said(draw: Draw) -> tuple[object, ...]:
+    return (draw.boards, draw.bye, draw.optimal, draw.proven, draw.relaxed, draw.look_ahead)
