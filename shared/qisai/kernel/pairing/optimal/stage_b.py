@@ -23,6 +23,8 @@ NEAREST: Final = 12
 """Cheapest partners offered a head, those included whom one must not meet."""
 NEAREST_BY_ORDER: Final = 6
 """And cheapest partners if only the order counted: without them prices of the two wishes have nothing to hold on to."""
+LARGE: Final = 1_000
+"""Parts larger than this are offered twice as many: in them, what turns out to be missing costs most."""
 STRIP: Final = 32
 """So many neighbours are looked at together."""
 WINDOW: Final = 96
@@ -112,8 +114,9 @@ def _nearest(part: Part, rows: range) -> Ints:
     columns = np.argpartition(by_order, window - 1)[:window]
     own = np.arange(rows.start, rows.stop)
     found = []
-    for count, kept in ((NEAREST, True), (NEAREST_BY_ORDER, False)):
-        count = min(count, window - 1)
+    times = 2 if part.size > LARGE else 1
+    for nearest, kept in ((NEAREST, True), (NEAREST_BY_ORDER, False)):
+        count = min(times * nearest, window - 1)
         near = np.argpartition(part.packed_grid(own, columns, kept=kept), count, axis=1)[:, :count]
         found.append(np.stack([np.repeat(own, count), columns[near].ravel()], axis=1))
         if part.kept == 0:
