@@ -20,7 +20,7 @@ up: venv ## start the whole system on this machine; Ctrl-C stops it (ARGS="--por
 	@exec $(PY) -m qisai.cli.main up $(ARGS)
 
 test: venv ## run every test, against servers that the tests start themselves
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
 
 check: venv ## format, lint, strict types, import rules
 	$(PY) -m ruff format --check $(SOURCES)
