@@ -251,3 +251,18 @@ def test_what_a_spreadsheet_writes_is_read_back(typed: list[str]) -> None:
     rows = read("\n".join(lines)).rows
     assert [row.name for row in rows] == [tidy(name) for name in typed]
     assert [bool(row.problems) for row in rows] == [not tidy(name) for name in typed]
+
+
+@pytest.mark.parametrize("cut", ["编号,姓名,单位\n1,赵一,甲队\n2,钱", "编号,姓名,单位\n1,赵一,甲队\n2"])
+def test_a_file_that_ends_inside_its_last_row_is_refused(cut: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        read_roster(cut.encode("gb18030"))
+    assert refusal.value.slug == "roster-cut-off"
+    assert refusal.value.errors[0].pointer == "/rows/3"
+
+
+@pytest.mark.parametrize(
+    "whole", ["姓名,单位\n赵一,甲队\n钱二,乙队", "姓名,单位\n赵一,甲队\n钱二\n", "姓名\n赵一\n钱二"]
+)
+def test_a_file_whose_last_row_is_whole_or_ended_is_taken(whole: str) -> None:
+    assert [row.name for row in read_roster(whole.encode()).rows] == ["赵一", "钱二"]

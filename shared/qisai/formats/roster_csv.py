@@ -20,6 +20,7 @@ def sheet(content: bytes) -> Sheet:
     """The table of a CSV file. Raises `Invalid` where it cannot be read."""
     text, encoding = _decode(content)
     delimiter, header_row, cells = _header(text)
+    _refuse_cut_off(text, delimiter, columns=len(cells))
     return Sheet(
         encoding=encoding,
         delimiter=delimiter,
@@ -70,6 +71,23 @@ def _header(text: str) -> tuple[str, int, list[str]]:
     if best is None:
         raise no_header()
     return best[1:]
+
+
+def _refuse_cut_off(text: str, delimiter: str, *, columns: int) -> None:
+    """Raises `Invalid` where the file ends inside its last row: no line end, and fewer cells than the header has."""
+    if text.endswith(("\n", "\r")):
+        return
+    last = text.rsplit("\n", 1)[-1]
+    if last.strip() and last.count(delimiter) < columns - 1 and delimiter in text:
+        row = text.count("\n") + 1
+        place = f"row {row}"
+        raise Invalid(
+            "roster-cut-off",
+            f"The file ends in the middle of {place}, as if it had been cut off. Save it again and import that; if the "
+            "row is complete, end it with a line break.",
+            errors=[FieldError(f"/rows/{row}", f"{place}: fewer cells than the header, and no line end", "cut-off")],
+            row=row,
+        )
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
