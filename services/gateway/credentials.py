@@ -108,7 +108,7 @@ class Credentials:
     def check_origin(self, request: Request) -> None:
         """Refuses a write that another site's page sends. Raises `Forbidden`."""
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc not in {*self._own_hosts, request.host}:
+        if origin is not None and _host_of(origin) not in {*self._own_hosts, request.host}:
             raise Forbidden("foreign-origin", "This came from a page of another site.")
         if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
             raise Forbidden("foreign-origin", "This came from a page of another site.")
@@ -136,6 +136,13 @@ def _bearer(header: str) -> str:
     if scheme.lower() != "bearer" or not token.startswith(TOKEN_PREFIX) or len(token) > 200:
         raise Unauthenticated("bad-token", "Authorization must be: Bearer qisai_…")
     return token
+
+
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # such as http://[
+        return ""
 
 
 def _device(request: Request) -> str:

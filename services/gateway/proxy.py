@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Final
+from urllib.parse import quote
 
 import requests
 from flask import Flask, Response, request
@@ -52,7 +53,7 @@ def forward(upstream: Upstream) -> Response:
     headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
     answer = here.services[upstream].send(
         request.method,
-        request.path + (f"?{query}" if query else ""),
+        quote(request.path) + (f"?{query}" if query else ""),  # a ? or # within the path stays part of it
         body=body or None,
         headers={**headers, **here.sign(credential(), method=request.method, path=request.path)},
     )

@@ -159,13 +159,22 @@ def test_a_write_by_cookie_with_the_token_goes_through(browser: Browser) -> None
 
 
 @pytest.mark.parametrize(
-    "where", [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}]
+    "where",
+    [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": "http://["}, {"Sec-Fetch-Site": "cross-site"}],
 )
 def test_a_write_from_another_sites_page_is_refused(browser: Browser, where: dict[str, str]) -> None:
     refused = browser.call("POST", "/api/v1/events", json={}, headers={**browser.csrf, **where})
     assert is_problem(refused, 403, "foreign-origin")
     signing_in = {"login": browser.login, "password": PASSWORD}
     assert is_problem(browser.call("POST", "/api/v1/sessions", json=signing_in, headers=where), 403, "foreign-origin")
+
+
+@pytest.mark.parametrize(
+    "where", ["//evil.example", "https://evil.example/", "/\\evil.example", "/\t/x", "//[", "http://["]
+)
+def test_signing_in_leads_to_no_other_site(browser: Browser, where: str) -> None:
+    answer = browser.call("GET", "/sign-in", params={"next": where}, allow_redirects=False)
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
 
 
 def test_signing_out_ends_the_session_at_once_everywhere(browser: Browser) -> None:

@@ -213,6 +213,7 @@ def test_an_organiser_makes_an_event_and_the_desk_fills_it(platform: Platform, c
     refused = chief.post(f"{desk}/add", name="郑十", club="丁队", seed="9999")
     assert refused.status_code == 422
     assert 'value="郑十"' in refused.text
+    assert chief.post(f"{desk}/add", name="郑十", seed="9" * 5000).status_code == 422
     refused = chief.post(f"{desk}/add", name="郑十", seed="15OO")
     assert refused.status_code == 422, "a rating that is no number is refused, never left out"
     assert 'value="15OO"' in refused.text

@@ -6,7 +6,7 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 import requests
@@ -43,6 +43,12 @@ def test_a_call_reaches_the_service_with_body_query_and_conditions(gateway: Gate
     assert seen["headers"]["Idempotency-Key"] == "k1"
     assert seen["headers"]["Content-Type"] == "application/json"
     assert "\\u8c61\\u68cb" in seen["body"]
+
+
+@pytest.mark.parametrize("name", ["a%3Fb%3Dc", "a%23b", "a%25b", "%E6%A3%8B", "a%2541"])
+def test_what_a_path_holds_reaches_the_service_as_part_of_the_path(gateway: Gateway, name: str) -> None:
+    seen = call(gateway, "GET", f"/api/v1/profiles/{name}").json()
+    assert (seen["path"], seen["query"]) == (f"/api/v1/profiles/{unquote(name)}", "")
 
 
 def test_the_service_is_told_who_calls_for_this_method_and_path_only(gateway: Gateway) -> None:

@@ -201,6 +201,21 @@ def test_states_go_forward_and_back_and_each_step_is_logged(service: Service) ->
     ]
 
 
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain"])
+def test_a_body_that_is_not_sent_as_json_is_refused_not_passed_over(service: Service, kind: str) -> None:
+    fair = make_fair(service, state="draft")
+    fair.act("archive")
+    version = fair.event()["version"]
+    answer = fair.organiser.post(f"{fair.path}/archive", data='{"undo": true}', content_type=kind, version=version)
+    problem(answer, 415, "unsupported-media-type")
+    problem(
+        fair.organiser.post(f"{fair.path}/clone", data='{"name": "x"}', content_type=kind),
+        415,
+        "unsupported-media-type",
+    )
+    assert fair.event()["version"] == version
+
+
 def test_a_step_that_is_not_possible_names_both_states(fair: Fair) -> None:
     version = fair.event()["version"]
     body = problem(fair.organiser.post(f"{fair.path}/archive", {}, version=version), 409, "event-state")

@@ -71,7 +71,10 @@ def _form(*, login: str = "", fault: str = "") -> str:
 def _next() -> str:
     """Where to go on: a path of ours, never another site's."""
     wanted = request.values.get("next", "")
-    parsed = urlsplit(wanted)
+    try:
+        parsed = urlsplit(wanted)
+    except ValueError:  # half of an address of the sixth version, such as //[
+        return url_for("public.events")
     is_ours = (
         not parsed.scheme and not parsed.netloc and wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
     )

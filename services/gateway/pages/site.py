@@ -35,6 +35,8 @@ from services.gateway.parts import credential, parts
 STATIC: Final = Path(__file__).parent / "static"
 TEMPLATES: Final = Path(__file__).parent / "templates"
 _YEAR: Final = 365 * 24 * 3600
+_MOST_DIGITS: Final = 18
+"""A number with more fits no field, and Python reads none with thousands of digits."""
 MOST_LINES: Final = 13
 """Lines of one fault that are said on the next page: they travel in a cookie, and browsers drop those above 4 kB."""
 
@@ -138,7 +140,7 @@ def lines_of(error: QisaiError) -> Sequence[str]:
 def whole_number(text: str) -> int | str:
     """A whole number, or the text as typed, so that the service's answer names what is wrong with it."""
     text = text.strip()
-    return int(text) if text.isdecimal() else text
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else text
 
 
 def csrf_field() -> Markup:

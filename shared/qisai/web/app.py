@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import structlog
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
-from flask import Flask, Response, g, request
+from flask import Flask, Response, current_app, g, request
 from flask_openapi3 import APIBlueprint, Info, OpenAPI
 from pydantic import ValidationError
+from werkzeug.exceptions import UnsupportedMediaType
 
 import qisai
 from qisai import telemetry
@@ -100,8 +103,16 @@ def _bad_request(error: ValidationError) -> Response:
 
 
 def refuse_broken_json() -> None:
-    """A body that claims to be JSON and is not gets the place where it breaks, not a complaint about its fields."""
-    if not request.is_json or not request.content_length:
+    """A body that claims to be JSON and is not gets the place where it breaks, not a complaint about its fields.
+
+    One that claims to be something else is refused where JSON is read: what it says would else be passed over, and
+    with a body that may be left out the rest would be done.
+    """
+    if not request.content_length:
+        return
+    if not request.is_json:
+        if request.endpoint is not None and _reads_json(current_app.view_functions[request.endpoint]):
+            raise UnsupportedMediaType("Send JSON, with Content-Type: application/json.")
         return
     try:
         request.get_json(cache=True)
@@ -110,6 +121,12 @@ def refuse_broken_json() -> None:
     except Exception as error:  # werkzeug wraps the decoder's error in a BadRequest
         cause = error.__cause__ or error
         raise Invalid("bad-json", f"The body is not valid JSON: {cause}") from error
+
+
+@cache
+def _reads_json(view: Callable[..., Any]) -> bool:
+    """Whether a view has a body with a schema."""
+    return "body" in inspect.signature(view).parameters
 
 
 def _is_health_check() -> bool:
