@@ -23,14 +23,14 @@ NEAREST: Final = 12
 """Cheapest partners offered a head, those included whom one must not meet."""
 NEAREST_BY_ORDER: Final = 6
 """And cheapest partners if only the order counted: without them prices of the two wishes have nothing to hold on to."""
-LARGE: Final = 1_000
-"""Parts larger than this are offered twice as many: in them, what turns out to be missing costs most."""
 STRIP: Final = 32
 """So many neighbours are looked at together."""
 WINDOW: Final = 96
 """How many more than themselves are looked at for them."""
 AFRESH: Final = 8
 """Where more than one pair for so many members was missing, starting afresh is quicker than mending."""
+WIDER: Final = 2
+"""Times as many of the cheapest partners at the first fresh start: one costs less than several would."""
 ALIGNED: Final = 2
 """Steps to either side of the partner of equal rank among those with the other wish."""
 
@@ -44,10 +44,9 @@ def best_pairs(
 
     :raises OutOfSteps: more than `limit` steps.
     """
-    a, b = starting_pairs(part) if candidates is None else candidates
-    edges = list(zip(a.tolist(), b.tolist(), part.full_costs(a, b), strict=True))
+    edges = _edges(part, starting_pairs(part) if candidates is None else candidates)
     matcher = _started(part, edges)
-    steps = 0
+    steps, widened = 0, False
     while True:
         matcher.solve(limit=None if limit is None else limit - steps)
         odd_sets = matcher.positive()
@@ -57,12 +56,21 @@ def best_pairs(
         edges.extend(missing)
         if len(missing) > part.size // AFRESH:
             steps += matcher.steps
+            if not widened:
+                edges = list({*edges, *_edges(part, starting_pairs(part, times=WIDER))})
+                edges.sort()
+                widened = True
             matcher = _started(part, edges)
         else:
             matcher.offer(missing)
     pairs = [(u, v) for u, v in enumerate(matcher.mate) if u < v]
     check_sum(matcher.y, odd_sets, sum(part.full_costs(*np.array(pairs, dtype=np.int64).T)))
     return pairs, steps + matcher.steps
+
+
+def _edges(part: Part, pairs: tuple[Ints, Ints]) -> list[Edge]:
+    a, b = pairs
+    return list(zip(a.tolist(), b.tolist(), part.full_costs(a, b), strict=True))
 
 
 def _started(part: Part, edges: Sequence[Edge]) -> Matcher:
@@ -81,8 +89,10 @@ def _started(part: Part, edges: Sequence[Edge]) -> Matcher:
     return matcher
 
 
-def starting_pairs(part: Part) -> tuple[Ints, Ints]:
+def starting_pairs(part: Part, *, times: int = 1) -> tuple[Ints, Ints]:
     """Which pairs are offered first, as positions: a poor choice costs time, never the optimum.
+
+    `times` as many of the cheapest as usual.
 
     The cheapest partners of each; those who rank alike among the two wishes, since a group's first-wanters and
     second-wanters are best paired in order; and stage A's pairs, so that there is a matching.
@@ -92,7 +102,7 @@ def starting_pairs(part: Part) -> tuple[Ints, Ints]:
         chosen.append(np.stack(np.triu_indices(part.size, 1), axis=1))
     else:
         rows = (range(at, min(at + STRIP, part.size)) for at in range(0, part.size, STRIP))
-        chosen += [*(_nearest(part, strip) for strip in rows), *_aligned(part)]
+        chosen += [*(_nearest(part, strip, times) for strip in rows), *_aligned(part)]
     flat = np.concatenate(chosen)
     keys = np.unique(flat.min(axis=1) * part.size + flat.max(axis=1))
     a, b = keys // part.size, keys % part.size
@@ -103,7 +113,7 @@ def starting_pairs(part: Part) -> tuple[Ints, Ints]:
     return a[legal], b[legal]
 
 
-def _nearest(part: Part, rows: range) -> Ints:
+def _nearest(part: Part, rows: range, times: int) -> Ints:
     """For neighbours in the order, the partners who are cheapest for each among those who suit the one in the middle.
 
     Costs change little from one to the next, so the rest of the part need not be looked at.
@@ -114,7 +124,6 @@ def _nearest(part: Part, rows: range) -> Ints:
     columns = np.argpartition(by_order, window - 1)[:window]
     own = np.arange(rows.start, rows.stop)
     found = []
-    times = 2 if part.size > LARGE else 1
     for nearest, kept in ((NEAREST, True), (NEAREST_BY_ORDER, False)):
         count = min(times * nearest, window - 1)
         near = np.argpartition(part.packed_grid(own, columns, kept=kept), count, axis=1)[:, :count]
