@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import AccountRow, GrantRow, TokenRow
+from qisai.errors import Invalid
 from qisai.web.requests import decode_cursor, encode_cursor
 from qisai.web.shapes import PageQuery
 from services.gateway.schemas import AccountQuery, GrantQuery
@@ -43,7 +44,9 @@ def tokens(session: Session, query: PageQuery, *, account_id: int) -> Page:
 
 def _page(session: Session, table: Any, where: Sequence[Any], paging: PageQuery) -> Page:
     after = decode_cursor(paging.cursor, length=1)
-    if after is not None and isinstance(after[0], int):
+    if after is not None:
+        if not isinstance(after[0], int) or not 0 < after[0] < 1 << 63:
+            raise Invalid("bad-cursor", "The cursor is not one of ours; start again without it.")
         where = [*where, table.id > after[0]]
     rows = session.scalars(sa.select(table).where(*where).order_by(table.id).limit(paging.limit + 1)).all()
     more = len(rows) > paging.limit

@@ -114,6 +114,8 @@ def give_role(
     if boards is not None and (role is not Role.REFEREE or boards[0] > boards[1]):
         raise Invalid("bad-boards", "boards is a range such as [1, 20] and only for the role referee.")
     account(session, account_id)
+    # One at a time for each account: the same role twice would count on after one of them was taken away.
+    session.execute(sa.select(AccountRow.id).where(AccountRow.id == account_id).with_for_update(key_share=True))
     low, high = boards or (None, None)
     values = {"account_id": account_id, "role": role, "event_id": event_id, "board_from": low, "board_to": high}
     same = session.scalars(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from zoneinfo import available_timezones
 
 from pydantic import (
@@ -68,8 +68,19 @@ def _past(year: int) -> int:
     return year
 
 
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:  # in another zone still year 1 or 9999, in UTC neither
+        raise ValueError("lies outside the years 1 to 9999 in UTC") from None
+
+
+_OF_THE_MACHINE: Final = frozenset({"localtime", "Factory"})
+"""Names that mean something else on every machine, or nothing."""
+
+
 def _zone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in available_timezones() - _OF_THE_MACHINE:
         raise ValueError("is not a time zone of the IANA list, such as Asia/Shanghai")
     return name
 
@@ -98,7 +109,7 @@ def _time_text(value: Any) -> Any:
 
 
 Day = Annotated[date, BeforeValidator(_date_text)]
-Moment = Annotated[AwareDatetime, BeforeValidator(_time_text)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_time_text), AfterValidator(lambda at: _in_utc(at))]
 
 
 class EntrantPath(EventPath):

@@ -12,6 +12,7 @@ from qisai.client import Account, Client
 from qisai.db.accounts import GrantRow, Role
 from qisai.db.records import AuditRow
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, QisaiError, Stale, Unauthenticated
+from qisai.web.requests import encode_cursor
 from tests.gateway.harness import PASSWORD, Gateway
 from tests.gateway.test_identity import bearer
 from tests.gateway.test_proxy import call, is_problem
@@ -204,6 +205,13 @@ def test_the_same_role_given_twice_is_one_grant(admin: Client, account: Account)
     assert admin.people.grants(account_id=account.id) == (first,)
 
 
+def test_the_same_role_given_from_six_hands_at_once_is_one_grant(admin: Client, account: Account) -> None:
+    with ThreadPoolExecutor(6) as hands:
+        given = list(hands.map(lambda _: admin.people.grant(account.id, Role.DESK), range(6)))
+    assert {grant.id for grant in given} == {given[0].id}
+    assert len(admin.people.grants(account_id=account.id)) == 1
+
+
 def test_lists_are_paged_by_cursor(gateway: Gateway) -> None:
     headers = bearer(gateway.token_for(Role.ASSOCIATION_ADMIN))
     first = call(gateway, "GET", "/api/v1/accounts?limit=2", headers=headers).json()
@@ -211,3 +219,6 @@ def test_lists_are_paged_by_cursor(gateway: Gateway) -> None:
     assert len(first["items"]) == 2
     assert second["items"][0]["id"] > first["items"][-1]["id"]
     assert is_problem(call(gateway, "GET", "/api/v1/accounts?cursor=x", headers=headers), 422, "bad-cursor")
+    for foreign in ([1 << 63], [0], ["a"]):
+        path = f"/api/v1/accounts?cursor={encode_cursor(foreign)}"
+        assert is_problem(call(gateway, "GET", path, headers=headers), 422, "bad-cursor")
