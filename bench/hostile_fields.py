@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
+from bench.fields import swiss_field
 from qisai.kernel.model import (
     Board,
     Entrant,
@@ -90,6 +91,7 @@ def hostile_fields() -> Mapping[str, Callable[[], Tournament]]:
         "200 entrants with one score, 150 met": lambda: round_robin_field(200, rounds_played=150, outcome=all_draw),
         "5,000 entrants with two scores": lambda: round_robin_field(5000, rounds_played=1, outcome=first_wins),
         "5,000 entrants with one score, round 3": lambda: round_robin_field(5000, rounds_played=2, outcome=all_draw),
+        "5,000 entrants, round 2": lambda: swiss_field(5000, rounds_played=1),
         "2,000 card teams with one score, round 4": lambda: round_robin_field(
             2000, rounds_played=3, outcome=all_draw, regulations=cards
         ),
