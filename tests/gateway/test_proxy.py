@@ -51,6 +51,12 @@ def test_what_a_path_holds_reaches_the_service_as_part_of_the_path(gateway: Gate
     assert (seen["path"], seen["query"]) == (f"/api/v1/profiles/{unquote(name)}", "")
 
 
+@pytest.mark.parametrize("path", ["/api/v1//events/7", "/api/v1/events//7"])
+def test_a_doubled_slash_is_not_found_and_leads_nowhere(gateway: Gateway, path: str) -> None:
+    answer = call(gateway, "GET", path, headers={"Host": "evil.example"}, allow_redirects=False)
+    assert is_problem(answer, 404, "not-found")
+
+
 def test_the_service_is_told_who_calls_for_this_method_and_path_only(gateway: Gateway) -> None:
     account_id = gateway.account(Role.REFEREE)
     token = gateway.token(account_id, scopes=("read",))

@@ -46,6 +46,7 @@ def make_app(name: str, *, max_body_bytes: int, blueprints: Iterable[APIBlueprin
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False  # it would redirect, in HTML, to whatever host the caller named
     problems.install(app)
     metrics.install(app, service=name)
     _trace_requests(app)
