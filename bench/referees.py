@@ -33,7 +33,7 @@ class Orders:
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """Milliseconds of each accepted write, refusals by status, and the versions reached."""
+    """Milliseconds of each accepted write, refusals by their slug, and the versions reached."""
 
     took_ms: list[float] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
@@ -68,13 +68,14 @@ def _one_referee(orders: Orders, boards: list[str], report: Report, end: float) 
         seen = report.versions[board]
         connection.request("PUT", f"/api/v1/boards/{board}/result", body, {**headers, "If-Match": f'"v{seen}"'})
         answer = connection.getresponse()
-        answer.read()
+        said = answer.read()
         if answer.status == 200:
             report.took_ms.append((time.perf_counter() - began) * 1000)
             report.versions[board] = seen + 1
         else:
-            status = str(answer.status)
-            report.refused[status] = report.refused.get(status, 0) + 1
+            why = str(json.loads(said)["type"]).rpartition(":")[2]
+            report.refused[why] = report.refused.get(why, 0) + 1
+            report.versions[board] = json.loads(said).get("current", {}).get("version", seen)
 
 
 def main(orders: Orders) -> Report:

@@ -10,6 +10,7 @@ import statistics
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -66,7 +67,7 @@ def _hall() -> Iterator[Hall]:
         keys = new_keys()
         environment = {
             "QISAI_RESULTS_DATABASE_URL": stage.database.url("results"),
-            "QISAI_REDIS_URL": stage.environment["QISAI_REDIS_URL"],
+            "QISAI_REDIS_URL": stage.valkey_server.url(),  # itself, not the proxy that tests break
             "QISAI_ASSERTION_PUBLIC_KEY": keys[1],
             "QISAI_LOG_LEVEL": "warning",
         }
@@ -169,8 +170,12 @@ class _Side:
         whole = Report(took_ms=[took for _, report in self.reports for took in report.took_ms])
         return whole.share_ms(share)
 
-    def refused(self) -> int:
-        return sum(sum(report.refused.values()) for _, report in self.reports)
+    def refused(self) -> str:
+        """How many, and why."""
+        why: Counter[str] = Counter()
+        for _, report in self.reports:
+            why.update(report.refused)
+        return ", ".join(f"{count} {slug}" for slug, count in why.items()) or "0"
 
 
 def while_pairing(hall: Hall) -> str:

@@ -54,6 +54,6 @@ def test_a_server_gone_a_moment_ago_costs_one_clear_answer(database: servers.Dat
 
 
 def test_single_reads_need_no_transaction(pooled: Database) -> None:
-    with pooled.reading() as session:
-        first = session.execute(sa.text("SELECT now()")).scalar_one()
-        assert session.execute(sa.text("SELECT now()")).scalar_one() > first
+    with pooled.reading() as connection:
+        first = connection.execute(sa.text("SELECT now()")).scalar_one()
+        assert connection.execute(sa.text("SELECT now()")).scalar_one() > first

@@ -2,6 +2,7 @@
 
 Order of locks: the round (shared, so that it cannot be closed or taken back meanwhile), the board, the event's feed.
 One result takes three statements: round and board read under the round's lock; board and log written together; feed.
+They go past the session to its connection: nothing here is an object of the session's.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ def _hold_round(session: Session, board_id: int, within: RoundOf | None) -> Any:
 
     The board itself is not held: its version decides when it is written. Raises where no result may be written.
     """
-    row = session.execute(queries.HELD_BOARD, {"board_id": board_id}).one_or_none()
+    row = session.connection().execute(queries.HELD_BOARD, {"board_id": board_id}).one_or_none()
     if row is None or (within is not None and (row.event_id, row.round_no) != (within.event_id, within.number)):
         raise NotFound("board-not-found", f"There is no board {board_id}.")
     if row.unpublished_at is not None or row.round_state is RoundState.PENDING:
@@ -191,22 +192,26 @@ def _gone(row: Any) -> Gone:
 
 def _write(session: Session, actor: Actor, before: Any, *, new: dict[str, Any], reason: str) -> Any:
     """The compare-and-set on the version with its log row; None where somebody else was first."""
-    return session.execute(
-        _WRITE,
-        {
-            **new,
-            "board_id": before.id,
-            "seen_version": before.version,
-            "round_no": before.round_no,
-            "old": value_of(before),
-            "new": new,
-            "actor": actor.name,
-            "account_id": actor.account_id,
-            "device": actor.device,
-            "reason": reason,
-            "request_id": actor.request_id,
-        },
-    ).one_or_none()
+    return (
+        session.connection()
+        .execute(
+            _WRITE,
+            {
+                **new,
+                "board_id": before.id,
+                "seen_version": before.version,
+                "round_no": before.round_no,
+                "old": value_of(before),
+                "new": new,
+                "actor": actor.name,
+                "account_id": actor.account_id,
+                "device": actor.device,
+                "reason": reason,
+                "request_id": actor.request_id,
+            },
+        )
+        .one_or_none()
+    )
 
 
 def _lost_answer(session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any]) -> Any:
@@ -255,4 +260,4 @@ def _refuse_correction(session: Session, board: Any, rights: Rights) -> None:
 
 
 def _later_round_published(session: Session, event_id: int, number: int) -> bool:
-    return bool(session.execute(_LATER, {"event_id": event_id, "number": number}).scalar_one())
+    return bool(session.connection().execute(_LATER, {"event_id": event_id, "number": number}).scalar_one())

@@ -46,9 +46,7 @@ class Database:
         sa.event.listen(self.engine, "checkout", self._ping_if_it_rested)
         sa.event.listen(self.engine, "checkin", self._note_use)
         self._sessions = sessionmaker(self.engine, expire_on_commit=False)
-        self._readers = sessionmaker(
-            self.engine.execution_options(isolation_level="AUTOCOMMIT"), expire_on_commit=False, autoflush=False
-        )
+        self._readers = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
@@ -63,14 +61,14 @@ class Database:
             raise unavailable(error) from error
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """A session whose statements each stand alone, without a transaction around them: for a few quick reads.
+    def reading(self) -> Iterator[sa.Connection]:
+        """A connection whose statements each stand alone, without a transaction around them: for a few quick reads.
 
         Raises `Unavailable` as `transaction` does.
         """
         try:
-            with self._readers() as session:
-                yield session
+            with self._readers.connect() as connection:
+                yield connection
         except (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError) as error:
             raise unavailable(error) from error
 

@@ -87,12 +87,12 @@ def make_service(
         )
         telemetry.request_id.set(said.request_id)
         refuse_broken_json()
-        with database.reading() as session:
+        with database.reading() as connection:
             event_of = declared.event_of or rights.EVENT_ITSELF
-            g.caller, event = identity.identify(session, said, event_of, request.view_args or {})
+            g.caller, event = identity.identify(connection, said, event_of, request.view_args or {})
             g.event_id = None if event is None else event.id
             identity.authorise(
-                session, g.caller, right=declared.right, method=request.method, event_id=g.event_id, event=event
+                connection, g.caller, right=declared.right, method=request.method, event_id=g.event_id, event=event
             )
 
     rights.refuse_undeclared(app)

@@ -18,6 +18,8 @@ from qisai.ledger.actor import Actor
 from qisai.web.assertion import Assertion
 from qisai.web.rights import EVENT_ITSELF, ROLES, EventOf, Right
 
+Reads = Session | sa.Connection
+"""Whatever executes statements: here they only read."""
 READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -105,7 +107,7 @@ def _caller_and_event(event_of: EventOf) -> sa.TextClause:
 
 
 def identify(
-    session: Session, assertion: Assertion, event_of: EventOf, values: Mapping[str, Any]
+    session: Reads, assertion: Assertion, event_of: EventOf, values: Mapping[str, Any]
 ) -> tuple[Caller, EventSeen | None]:
     """The caller, and the event that the request's path is about (None: it is about none), in one statement.
 
@@ -128,7 +130,7 @@ def identify(
     return caller, event
 
 
-def load_caller(session: Session, assertion: Assertion) -> Caller:
+def load_caller(session: Reads, assertion: Assertion) -> Caller:
     """The caller behind an assertion. Raises `Unauthenticated` for a closed account, session or token."""
     if assertion.account_id is None:
         actor = Actor(account_id=None, name="public", device=assertion.device, request_id=assertion.request_id)
@@ -168,7 +170,7 @@ def _grants(rows: Sequence[Sequence[Any]]) -> tuple[Grant, ...]:
 
 
 def authorise(
-    session: Session,
+    session: Reads,
     caller: Caller,
     *,
     right: Right,
@@ -200,7 +202,7 @@ def authorise(
         raise Forbidden("no-right", f"This needs one of these roles: {needed}.", right=right.value)
 
 
-def _seen(session: Session, event_id: int) -> EventSeen:
+def _seen(session: Reads, event_id: int) -> EventSeen:
     row = session.execute(_event(EVENT_ITSELF), {"about": event_id}).one_or_none()
     if row is None:
         raise EVENT_ITSELF.missing(event_id)
