@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -53,11 +54,12 @@ class Storm:
         self._actor = Actor(account_id=orders.seed, name=orders.name, device=f"device-{orders.seed}")
         self._rights = Rights(is_chief=orders.is_chief, may_enter=lambda _number: True)
         self._seen = dict.fromkeys(orders.boards, 1)
+        self._tried = 0
         self.report = Report()
 
     def run(self) -> None:
-        """All writes; every tenth accepted one is sent again, as after a lost answer."""
-        for _ in range(self._orders.writes):
+        """All writes; every tenth accepted one is sent again, as after a lost answer. A closed round is tried again."""
+        while self._tried < self._orders.writes:
             board = self._random.choice(self._orders.boards)
             wanted = Wanted(result=self._random.choice(RESULTS), reason="复核" if self._orders.is_chief else "")
             seen = self._seen[board]
@@ -68,6 +70,7 @@ class Storm:
         self._database.close()
 
     def _write(self, board: int, seen: int, wanted: Wanted, *, again: bool = False) -> bool:
+        self._tried += 1
         try:
             with self._database.transaction() as session:
                 row = record_result(
@@ -81,6 +84,9 @@ class Storm:
             return False
         except QisaiError as error:
             self.report.refused[error.slug] = self.report.refused.get(error.slug, 0) + 1
+            if error.slug == "round-closed":
+                self._tried -= 1
+                time.sleep(0.02)
             return False
         self._seen[board] = row.version
         if again:
