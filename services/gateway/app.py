@@ -26,7 +26,8 @@ def create_app(settings: GatewaySettings | None = None) -> Flask:
     if settings is None:
         telemetry.set_up_logging("gateway")
         settings = environment.gateway_settings()
-    database = Database(settings.database_url, application="gateway", pool_size=_POOL)
+    # Few requests come to the gateway's own tables, so each may ask whether its connection lives.
+    database = Database(settings.database_url, application="gateway", pool_size=_POOL, ping_after_seconds=0)
     app = make_app("gateway", max_body_bytes=settings.max_body_bytes, blueprints=[people, health.operations, live])
     try:
         parts.install(app, parts.assemble(settings, database))

@@ -15,7 +15,8 @@ from tests.faults.stage import Part, Stage, soon
 
 @pytest.fixture
 def second(stage: Stage) -> Iterator[Part]:
-    """A second keeper, which waits."""
+    """A second keeper, which waits, since the first leads."""
+    soon(lambda: ready(stage.keepers[0]) is True)
     keeper = stage.add_keeper()
     keeper.start()
     soon(lambda: ready(keeper) is not None)

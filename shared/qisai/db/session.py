@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from qisai.errors import Unavailable
 
+DATABASE_AWAY: Final = "database-away"
 _USED: Final = "qisai.used"
 PING_AFTER_SECONDS: Final = 1.0
 """A pooled connection that rested longer is asked whether it lives before it is used again."""
@@ -22,8 +23,16 @@ class Database:
     """One engine with its pool. Dispose it after a fork (`dispose_after_fork`)."""
 
     def __init__(
-        self, url: str, *, application: str, pool_size: int = 8, statement_timeout_ms: int = 15_000, echo: bool = False
+        self,
+        url: str,
+        *,
+        application: str,
+        pool_size: int = 8,
+        statement_timeout_ms: int = 15_000,
+        ping_after_seconds: float = PING_AFTER_SECONDS,
+        echo: bool = False,
     ) -> None:
+        self._ping_after_seconds = ping_after_seconds
         self.engine = sa.create_engine(
             url,
             pool_size=pool_size,
@@ -90,7 +99,7 @@ class Database:
         A server that went away within that moment costs one `Unavailable`; then the pool drops all its connections.
         """
         used: float | None = record.info.get(_USED)
-        if used is not None and time.monotonic() - used > PING_AFTER_SECONDS:
+        if used is not None and time.monotonic() - used > self._ping_after_seconds:
             try:
                 self.engine.dialect.do_ping(connection)
             except self.engine.dialect.loaded_dbapi.Error as error:
@@ -119,7 +128,7 @@ def unavailable(error: Exception) -> Unavailable:
         return Unavailable("busy", "Two changes got in each other's way; try again.", retry_after=1)
     if state.startswith("53"):
         return Unavailable("database-full", "The database has no room or no free connection; nothing was changed.")
-    return Unavailable("database-away", "The database does not answer; nothing was changed. Try again in a moment.")
+    return Unavailable(DATABASE_AWAY, "The database does not answer; nothing was changed. Try again in a moment.")
 
 
 def now(session: Session) -> datetime:

@@ -17,8 +17,8 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 import qisai
 from qisai import telemetry
-from qisai.db.session import Database
-from qisai.errors import Invalid
+from qisai.db.session import DATABASE_AWAY, Database
+from qisai.errors import Invalid, Unavailable
 from qisai.web import assertion, health, identity, metrics, problems, rights
 
 log = structlog.get_logger()
@@ -87,16 +87,28 @@ def make_service(
         )
         telemetry.request_id.set(said.request_id)
         refuse_broken_json()
-        with database.reading() as connection:
-            event_of = declared.event_of or rights.EVENT_ITSELF
-            g.caller, event = identity.identify(connection, said, event_of, request.view_args or {})
-            g.event_id = None if event is None else event.id
-            identity.authorise(
-                connection, g.caller, right=declared.right, method=request.method, event_id=g.event_id, event=event
-            )
+        try:
+            _admit(database, said, declared)
+        except Unavailable as away:
+            if away.slug != DATABASE_AWAY:
+                raise
+            # These are reads, so they may be made twice: a connection that was cut since its last use costs nobody a
+            # request, and the pool has dropped the others cut with it before anything is written.
+            _admit(database, said, declared)
 
     rights.refuse_undeclared(app)
     return app
+
+
+def _admit(database: Database, said: assertion.Assertion, declared: rights.Declaration) -> None:
+    """Loads the caller and the event this is about, and tests the right. Raises what `identity` raises."""
+    with database.reading() as connection:
+        event_of = declared.event_of or rights.EVENT_ITSELF
+        g.caller, event = identity.identify(connection, said, event_of, request.view_args or {})
+        g.event_id = None if event is None else event.id
+        identity.authorise(
+            connection, g.caller, right=declared.right, method=request.method, event_id=g.event_id, event=event
+        )
 
 
 def _bad_request(error: ValidationError) -> Response:
