@@ -11,7 +11,7 @@ import importlib
 
 from bench.report import write_section
 
-PARTS = ("pairing", "hostile", "queue", "standings", "stream")
+PARTS = ("pairing", "hostile", "queue", "standings", "stream", "results")
 
 
 def main() -> None:
