@@ -6,13 +6,14 @@ they are shipped, and the bare pair under gunicorn with the same workers and thr
 
 from __future__ import annotations
 
+import secrets
 import statistics
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from bench.report import machine, table
 from qisai.db.accounts import Role
 from tests import calls, fields
 from tests.faults.stage import BOTH, REAL, Stage, raised
-from tests.gateway.harness import Gateway, gunicorn, new_keys, running_gateway
+from tests.gateway.harness import Gateway, gunicorn, new_keys
 
 BOARDS = 60
 REFEREES = 8
@@ -37,8 +38,8 @@ PACE = 10.0
 FIELDS = (500, 1000, 5000)
 PAUSE = 0.01
 """Seconds between two looks at locks."""
-GTHREAD = ("--worker-class", "gthread", "--workers", "1", "--threads", "16")
-GEVENT = ("--worker-class", "gevent", "--workers", "1", "--worker-connections", "200")
+GTHREAD = ("--worker-class", "gthread", "--workers", "2", "--threads", "8")
+GEVENT = ("--worker-class", "gevent", "--workers", "2", "--worker-connections", "4000")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,23 +76,20 @@ def _hall() -> Iterator[Hall]:
         service = stack.enter_context(
             gunicorn(app, log=folder / "results.log", environment=environment, options=GTHREAD)
         )
-        gateway = stack.enter_context(
-            running_gateway(
-                stage.database,
-                environment["QISAI_REDIS_URL"],
-                folder,
-                services=(service, service),
-                keys=keys,
-                QISAI_LOG_LEVEL="warning",
-                QISAI_RATE_LIMIT="1000000/minute",
-            )
+        gateway = Gateway(
+            stack.enter_context(_gateway(stage, folder, environment, keys=keys, service=service)),
+            keys[1],
+            stage.database,
+            service,
+            folder / "gateway.log",
         )
+        account_id = gateway.account(Role.REFEREE)
         address = stage.database.url("results").replace("postgresql+psycopg://", "postgresql://")
         bare = stack.enter_context(
             gunicorn(
                 "bench.bare:create_service()",
                 log=folder / "bare.log",
-                environment={"BARE_DATABASE_URL": address},
+                environment={"BARE_DATABASE_URL": address, "BARE_ACCOUNT_ID": str(account_id)},
                 options=GTHREAD,
             )
         )
@@ -104,7 +102,25 @@ def _hall() -> Iterator[Hall]:
             )
         )
         chief = stage.person(Role.ASSOCIATION_ADMIN)
-        yield Hall(stage=stage, chief=chief, gateway=gateway, token=gateway.token_for(Role.REFEREE), bare_url=proxy)
+        yield Hall(stage=stage, chief=chief, gateway=gateway, token=gateway.token(account_id), bare_url=proxy)
+
+
+def _gateway(
+    stage: Stage, folder: Path, environment: dict[str, str], *, keys: tuple[str, str], service: str
+) -> AbstractContextManager[str]:
+    """The gateway as it is shipped, with as many processes."""
+    settings = {
+        "QISAI_GATEWAY_DATABASE_URL": stage.database.url("gateway"),
+        "QISAI_REDIS_URL": environment["QISAI_REDIS_URL"],
+        "QISAI_ASSERTION_PRIVATE_KEY": keys[0],
+        "QISAI_SECRET_KEY": secrets.token_urlsafe(32),
+        "QISAI_REGISTRATION_URL": service,
+        "QISAI_RESULTS_URL": service,
+        "QISAI_LOG_LEVEL": "warning",
+        "QISAI_RATE_LIMIT": "1000000/minute",
+    }
+    app = "services.gateway.app:create_app()"
+    return gunicorn(app, log=folder / "gateway.log", environment=settings, options=GEVENT)
 
 
 def _boards(hall: Hall) -> dict[str, int]:
@@ -132,7 +148,7 @@ def throughput(hall: Hall) -> str:
     share = statistics.median(ratios)
     return (
         f"**Result writes**, {REFEREES} referees without pause, {TURNS} × {SECONDS:g} s each in turns"
-        " (the bare pair runs the same four statements, without identity and rights)\n\n"
+        " (the bare pair sends the same five statements and decides nothing from them)\n\n"
         + table(("", "writes/s", "p50 ms", "p99 ms", "refused"), rows)
         + f"\n\nShare of the bare pair: {share:.0%} (median of the turns; wanted ≥ 60 %)"
     )
