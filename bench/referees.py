@@ -40,7 +40,9 @@ class Report:
     versions: dict[str, int] = field(default_factory=dict)
 
     def share_ms(self, share: float) -> float:
-        """The time that this share of writes stayed within."""
+        """The time that this share of writes stayed within. Raises `ValueError` where none was accepted."""
+        if not self.took_ms:
+            raise ValueError(f"no write was accepted: {self.refused or 'nobody answered'}")
         in_order = sorted(self.took_ms)
         return in_order[min(len(in_order) - 1, int(share * len(in_order)))]
 
