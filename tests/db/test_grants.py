@@ -16,7 +16,10 @@ from qisai.db.tables import Base
 from qisai.settings import SERVICES
 
 LOGS = ("audit_log", "feed_entry", "result_conflict", "result_log", "transition")
-SECRETS = (("account", "password_hash"), ("web_session", "secret_hash"), ("api_token", "secret_hash"))
+SECRETS = (
+    ("account", "password_hash"), ("web_session", "secret_hash"), ("api_token", "secret_hash"),
+    ("invitation", "secret_hash"), ("password_reset", "secret_hash"),
+)  # fmt: skip
 TABLES = {table.name: {column.name for column in table.columns} for table in Base.metadata.sorted_tables}
 TABLES["alembic_version"] = {"version_num"}
 
@@ -68,7 +71,7 @@ FORBIDDEN = {
     ],
     "gateway": [
         "SELECT id FROM board",
-        "SELECT id FROM event",
+        "SELECT state FROM event",
         "SELECT name FROM entrant",
         "SELECT id FROM round",
         "SELECT document FROM draw",

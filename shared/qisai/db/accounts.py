@@ -1,4 +1,4 @@
-"""Accounts, grants, sessions and tokens. Written by the gateway; services read them at each call."""
+"""Accounts, grants, sessions, tokens, and links that are handed over. Written by the gateway; services read them at each call."""
 
 from __future__ import annotations
 
@@ -71,6 +71,8 @@ class WebSessionRow(Base):
     id: Mapped[Id]
     account_id: Mapped[int] = mapped_column(sa.ForeignKey("account.id"))
     secret_hash: Mapped[str] = mapped_column(unique=True)
+    browser: Mapped[str] = mapped_column(server_default="")
+    """Kind of browser and system, such as `Firefox, Android`, so that its owner knows it again."""
     created_at: Mapped[Created]
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
@@ -91,6 +93,53 @@ class TokenRow(Base):
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
+
+
+class InvitationRow(Base):
+    """A role that is offered by a link to whoever holds it, once. The link holds the secret, the table its SHA-256."""
+
+    __tablename__ = "invitation"
+    __table_args__ = (
+        sa.CheckConstraint(
+            "(board_from is null) = (board_to is null) and (board_from is null or board_from <= board_to)",
+            name="boards",
+        ),
+        sa.CheckConstraint("event_id is null or role not in ('association_admin', 'ops')", name="scope"),
+        sa.CheckConstraint("(accepted_at is null) = (accepted_by is null)", name="accepted"),
+        sa.Index("ix_invitation_event_id", "event_id"),
+    )
+
+    id: Mapped[Id]
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    role: Mapped[Role] = mapped_column(choice(Role, "role"))
+    event_id: Mapped[int | None] = mapped_column(sa.ForeignKey("event.id"))
+    board_from: Mapped[int | None] = mapped_column(sa.Integer)
+    board_to: Mapped[int | None] = mapped_column(sa.Integer)
+    name: Mapped[str]
+    """Whom it is meant for; proposed as the name of a new account."""
+    invited_by: Mapped[int] = mapped_column(sa.ForeignKey("account.id"))
+    """The link counts only as long as this account may give the role."""
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    accepted_at: Mapped[datetime | None]
+    accepted_by: Mapped[int | None] = mapped_column(sa.ForeignKey("account.id"))
+
+
+class PasswordResetRow(Base):
+    """A link by which somebody sets a new password of an account, once. The table keeps the secret's SHA-256."""
+
+    __tablename__ = "password_reset"
+    __table_args__ = (sa.Index("ix_password_reset_account_id", "account_id"),)
+
+    id: Mapped[Id]
+    account_id: Mapped[int] = mapped_column(sa.ForeignKey("account.id"))
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    made_by: Mapped[int] = mapped_column(sa.ForeignKey("account.id"))
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    used_at: Mapped[datetime | None]
 
 
 class IdempotencyRow(Base):

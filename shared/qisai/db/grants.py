@@ -248,6 +248,22 @@ _GATEWAY: Final = (
         service="gateway", table="web_session", insert=True, update=True, why="owns sessions; revokes, never deletes"
     ),
     Grant(service="gateway", table="api_token", insert=True, update=True, why="owns tokens; revokes, never deletes"),
+    Grant(
+        service="gateway", table="invitation", insert=True, update=True, why="owns invitations; revokes, never deletes"
+    ),
+    Grant(
+        service="gateway",
+        table="password_reset",
+        insert=True,
+        update=True,
+        why="owns links for a new password; revokes, never deletes",
+    ),
+    Grant(
+        service="gateway",
+        table="event",
+        select=("id", "name", "time_zone", "created_by"),
+        why="an invitation names its event, and counts while its maker organises it",
+    ),
 )
 
 MATRIX: Final[tuple[Grant, ...]] = (
