@@ -115,6 +115,7 @@ def entrant(row: Any, *, sight: Sight) -> Json:
         "seed_source": row.seed_source,
         "seed_date": None if row.seed_date is None else row.seed_date.isoformat(),
         "external_id": row.external_id,
+        "waiting_place": row.waiting_place,
         "absences": list(row.absences or ()),
         "byes": sorted(byes, key=lambda bye: bye["round"]),
     }
@@ -141,7 +142,7 @@ def own_entry(entry: OwnEntry) -> Json:
         "id": row.id,
         "event": {"id": event.id, **{name: basics[name] for name in ("name", "starts_on", "venue", "time_zone")}},
         **{name: full[name] for name in said},
-        "waiting_place": entry.waiting_place,
+        "waiting_place": row.waiting_place,
         "can_cancel": entry.can_cancel,
     }
 

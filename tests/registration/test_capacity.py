@@ -45,6 +45,18 @@ def test_who_comes_back_waits_behind_those_who_waited(full: Fair) -> None:
     assert states(full) == {"甲": "rejected", "乙": "registered", "丙": "waiting", "丁": "registered"}
 
 
+def test_the_desk_sees_the_order_of_those_who_wait(full: Fair) -> None:
+    def waiting() -> dict[str, int]:
+        listed = ok(full.desk.get(f"{full.entrants_path}?limit=1000"))["items"]
+        return {one["name"]: one["waiting_place"] for one in listed if one["waiting_place"] is not None}
+
+    assert waiting() == {"丙": 1, "丁": 2}
+    full.move(named(full, "丙"), "cancelled")
+    assert waiting() == {"丁": 1}
+    full.move(named(full, "丙"), "waiting")
+    assert waiting() == {"丁": 1, "丙": 2}
+
+
 def test_a_larger_capacity_lets_those_who_wait_move_up(full: Fair) -> None:
     event = full.event()
     ok(full.organiser.patch(full.path, {"capacity": 3}, version=event["version"]))

@@ -56,7 +56,7 @@ def entrants(session: Session, event_id: int, wanted: EntrantFilter) -> Sequence
     e = EntrantRow
     number = sa.literal(0) if wanted.by_name else sa.func.coalesce(e.number, UNNUMBERED)
     place = (number, e.sort_key, e.id)
-    query = _query().where(e.event_id == event_id).order_by(*place).limit(wanted.limit)
+    query = _query(event_id).where(e.event_id == event_id).order_by(*place).limit(wanted.limit)
     if not wanted.staff:
         query = query.where(e.state.in_(PUBLIC_STATES))
     if wanted.state is not None:
@@ -71,7 +71,8 @@ def entrants(session: Session, event_id: int, wanted: EntrantFilter) -> Sequence
 
 def entrant(session: Session, event_id: int, entrant_id: int, *, staff: bool = True) -> Any:
     """One entrant's row. Raises `NotFound`, also for one that the public may not see."""
-    row = session.execute(_query().where(EntrantRow.event_id == event_id, EntrantRow.id == entrant_id)).one_or_none()
+    query = _query(event_id).where(EntrantRow.event_id == event_id, EntrantRow.id == entrant_id)
+    row = session.execute(query).one_or_none()
     if row is None or (not staff and row.state not in PUBLIC_STATES):
         raise NotFound("entrant-not-found", f"There is no entrant {entrant_id} in this event.")
     return row
@@ -122,22 +123,22 @@ def namesakes(session: Session, event_id: int, entrant: Any, *, but: int) -> Nam
     return Namesakes(likely=tuple(likely), others=tuple(others))
 
 
-def waiting_place(session: Session, event_id: int, entrant_id: int) -> int:
-    """Where somebody stands in the waiting list, from 1: those who wait longer are in front."""
+def _queue(event_id: int) -> Any:
+    """The waiting list of an event: id and place, from 1; those who wait longer are in front."""
     e, t = EntrantRow, TransitionRow
     since = sa.func.max(t.id)
-    queue = (
+    return (
         sa.select(e.id, sa.func.row_number().over(order_by=(since, e.id)).label("place"))
         .join(t, (t.entrant_id == e.id) & (t.to_state == EntrantState.WAITING))
         .where(e.event_id == event_id, e.state == EntrantState.WAITING)
         .group_by(e.id)
-        .subquery()
+        .subquery("queue")
     )
-    return int(session.execute(sa.select(queue.c.place).where(queue.c.id == entrant_id)).scalar_one())
 
 
-def _query() -> Any:
+def _query(event_id: int) -> Any:
     e, a, b = EntrantRow, AbsenceRow, RequestedByeRow
+    queue = _queue(event_id)
     absences = (
         sa.select(sa.func.array_agg(aggregate_order_by(a.round_no, a.round_no)))
         .where(a.entrant_id == e.id)
@@ -153,7 +154,8 @@ def _query() -> Any:
     more = (e.withdrawn_from, e.fixed_board, e.external_id, e.version, e.seed_source, e.seed_date)
     private = (e.sex, e.birth_year, c.phone, c.email, c.notes)
     parts = (people_of_entrant().label("people"), absences.label("absences"), byes.label("byes"))
-    return sa.select(*columns, *more, *private, *parts).outerjoin(c, c.entrant_id == e.id)
+    query = sa.select(*columns, *more, *private, *parts, queue.c.place.label("waiting_place"))
+    return query.outerjoin(c, c.entrant_id == e.id).outerjoin(queue, queue.c.id == e.id)
 
 
 def people_of_entrant() -> Any:

@@ -21,11 +21,10 @@ CANCELLABLE: Final = frozenset({S.WAITING, S.REGISTERED, S.APPROVED, S.CHECKED_I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnEntry:
-    """What a link opens: the event, the entrant's row, and the place in the waiting list (None: not in it)."""
+    """What a link opens: the event and the entrant's row."""
 
     event: EventRow
     entrant: Any
-    waiting_place: int | None
 
     @property
     def can_cancel(self) -> bool:
@@ -38,8 +37,7 @@ def own_entry(session: Session, token: str) -> OwnEntry:
     """What the link opens. Raises `NotFound` `no-such-link`."""
     event_id, entrant_id = behind_link(session, token)
     row = entrants.entrant(session, event_id, entrant_id)
-    place = entrants.waiting_place(session, event_id, entrant_id) if row.state is S.WAITING else None
-    return OwnEntry(event=events.event(session, event_id), entrant=row, waiting_place=place)
+    return OwnEntry(event=events.event(session, event_id), entrant=row)
 
 
 def behind_link(session: Session, token: str) -> tuple[int, int]:

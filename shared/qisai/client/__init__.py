@@ -4,7 +4,7 @@ from qisai.client.client import Client
 from qisai.client.events import BulkChange, Entrant, Event, Imported, ImportReport, Lots, Profile
 from qisai.client.operations import Alert, Breaker, QueueView, ServiceHealth, Worker
 from qisai.client.people import Account, Grant, Me, Token
-from qisai.client.registration import Attendance, OwnEntry
+from qisai.client.registration import Attendance, ForbiddenPair, OwnEntry, Transition
 from qisai.client.rounds import (
     Adjustment,
     BoardLog,
@@ -24,8 +24,8 @@ from qisai.client.transport import HttpTransport, Reply, Request, Transport
 
 __all__ = [
     "Account", "Adjustment", "Alert", "Attendance", "BoardLog", "BoardView", "Boards", "Breaker", "BulkChange",
-    "ByeView", "Client", "ClockView", "Crosstable", "CrosstableRow", "DrawView", "Entrant", "Event", "Grant",
-    "History", "HistoryRound", "HttpTransport", "ImportReport", "Imported", "Job", "Lots", "Me", "OwnEntry", "Player",
+    "ByeView", "Client", "ClockView", "Crosstable", "CrosstableRow", "DrawView", "Entrant", "Event",
+    "ForbiddenPair", "Grant", "History", "HistoryRound", "HttpTransport", "ImportReport", "Imported", "Job", "Lots", "Me", "OwnEntry", "Player",
     "PrizeRow", "PrizeTable", "Profile", "QueueView", "Reply", "Request", "RoundCell", "RoundView", "ServiceHealth",
-    "Standings", "StandingsRow", "Token", "Transport", "Worker",
+    "Standings", "StandingsRow", "Token", "Transition", "Transport", "Worker",
 ]  # fmt: skip

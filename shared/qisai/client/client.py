@@ -182,9 +182,9 @@ class EventCalls(Calls):
         """Changes of a game, newest first: at, actor, old, new, reason."""
         return tuple(self._get(f"{API}/profiles/{code}/history")["items"])
 
-    def act(self, event: Event, action: str) -> Event:
-        """One step of the event's state: open, close-registration, draft, archive, start, finish, reopen."""
-        self._write("POST", f"{API}/events/{event.id}/{action}", {}, version=event.version)
+    def act(self, event: Event, action: str, **said: Any) -> Event:
+        """One step of the event's state: open, close-registration, draft, archive (`undo`), start, finish, reopen."""
+        self._write("POST", f"{API}/events/{event.id}/{action}", said, version=event.version)
         return self.get(event.id)
 
     def export(self, event_id: int) -> dict[str, Any]:

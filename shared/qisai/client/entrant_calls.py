@@ -8,8 +8,8 @@ from typing import Any
 
 from qisai.client.calls import Calls, text_query
 from qisai.client.events import BulkChange, Entrant, ImportReport, Lots
-from qisai.client.reading import all_items
-from qisai.client.registration import Attendance, OwnEntry
+from qisai.client.reading import all_items, items
+from qisai.client.registration import Attendance, ForbiddenPair, OwnEntry, Transition
 from qisai.client.transport import Request
 
 
@@ -46,6 +46,10 @@ class EntrantCalls(Calls):
         path = f"{_entrants_path(event_id)}/{entrant.id}/transitions"
         given = {name: value for name, value in body.items() if value is not None}
         return Entrant.from_json(self._write("POST", path, given, version=entrant.version))
+
+    def transitions(self, event_id: int, entrant_id: int) -> tuple[Transition, ...]:
+        """Every change of an entrant's state, oldest first."""
+        return items(self._get(f"{_entrants_path(event_id)}/{entrant_id}/transitions"), Transition.from_json)
 
     def move_all(
         self, event_id: int, to: str, *, states: Sequence[str], reason: str | None = None, dry_run: bool = False
@@ -87,10 +91,33 @@ class EntrantCalls(Calls):
         path = f"/api/v1/events/{event_id}/attendance/{round_no}/{entrant_id}"
         self._write("PUT" if present else "DELETE", path, {} if present else None)
 
+    def set_all_present(
+        self, event_id: int, round_no: int, *, entrants: Sequence[int] | None = None, present: bool = True
+    ) -> int:
+        """Notes that these came to a round, or all who are seated, or takes it back; for how many that was new."""
+        who: dict[str, Any] = {"all": True} if entrants is None else {"entrants": list(entrants)}
+        body = self._create(f"/api/v1/events/{event_id}/attendance/{round_no}", {**who, "present": present})
+        return len(body["changed"])
+
     def set_deadline(self, event_id: int, round_no: int, until: str | None) -> None:
         """Until when entrants check in for a round (RFC 3339); None: the round has no check-in."""
         path = f"/api/v1/events/{event_id}/attendance/{round_no}/deadline"
         self._write("DELETE" if until is None else "PUT", path, None if until is None else {"until": until})
+
+    def forbidden_pairs(self, event_id: int) -> tuple[ForbiddenPair, ...]:
+        """Pairs that do not meet."""
+        return items(self._get(f"/api/v1/events/{event_id}/forbidden-pairs"), ForbiddenPair.from_json)
+
+    def forbid_pair(
+        self, event_id: int, a: int, b: int, *, from_round: int = 1, to_round: int | None = None, key: str | None = None
+    ) -> ForbiddenPair:
+        """These two (ids) do not meet in these rounds. Raises `Invalid`, `Conflict` `pair-forbidden`."""
+        body = {"entrants": [a, b], "from_round": from_round, "to_round": to_round}
+        return ForbiddenPair.from_json(self._create(f"/api/v1/events/{event_id}/forbidden-pairs", body, key=key))
+
+    def allow_pair(self, event_id: int, pair_id: int) -> None:
+        """These two may meet again."""
+        self._write("DELETE", f"/api/v1/events/{event_id}/forbidden-pairs/{pair_id}")
 
     def keep_clubs_apart(self, event_id: int, *, from_round: int = 1, to_round: int | None = None) -> int:
         """Nobody meets somebody of the own club in these rounds; how many pairs that added."""

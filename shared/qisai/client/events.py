@@ -128,6 +128,8 @@ class Entrant:
     withdrawn_from: int | None = None
     fixed_board: int | None = None
     external_id: str | None = None
+    waiting_place: int | None = None
+    """Where it stands in the waiting list, from 1."""
     members: tuple[str, ...] = ()
     substitutes: tuple[str, ...] = ()
     seed_source: str = ""
@@ -162,6 +164,7 @@ class Entrant:
             withdrawn_from=body.get("withdrawn_from"),
             fixed_board=body.get("fixed_board"),
             external_id=body.get("external_id"),
+            waiting_place=body.get("waiting_place"),
             members=members,
             substitutes=tuple(body.get("substitutes") or ()),
             seed_source=body.get("seed_source") or "",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from qisai.client.reading import Json
+from qisai.client.reading import Json, moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,4 +60,38 @@ class Attendance:
         """From the API's object."""
         return cls(
             round=body["round"], until=body["until"], present=tuple(body["present"]), missing=tuple(body["missing"])
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForbiddenPair:
+    """Two entrants (ids) who do not meet in these rounds; `to_round` None: to the end."""
+
+    id: int
+    entrants: tuple[int, int]
+    from_round: int = 1
+    to_round: int | None = None
+
+    @classmethod
+    def from_json(cls, body: Json) -> ForbiddenPair:
+        """From the API's object."""
+        a, b = body["entrants"]
+        return cls(id=body["id"], entrants=(a, b), from_round=body["from_round"], to_round=body["to_round"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """One change of an entrant's state; `source` None: the registration itself."""
+
+    source: str | None
+    to: str
+    at: datetime | None
+    actor: str
+    reason: str = ""
+
+    @classmethod
+    def from_json(cls, body: Json) -> Transition:
+        """From the API's object."""
+        return cls(
+            source=body["from"], to=body["to"], at=moment(body["at"]), actor=body["actor"], reason=body["reason"] or ""
         )
