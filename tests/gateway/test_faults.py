@@ -7,11 +7,14 @@ import signal
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+import redis
 import requests
 import sqlalchemy as sa
 
@@ -19,9 +22,10 @@ from qisai.errors import Unavailable
 from qisai.local.ports import free_port
 from services.gateway import upstreams
 from services.gateway.upstreams import Service
+from tests.faults.proxy import Proxy
 from tests.gateway.harness import Gateway, gunicorn, running_gateway
 from tests.gateway.test_proxy import EVENT, call, is_problem
-from tests.servers import Servers, comes_true
+from tests.servers import Servers, comes_true, running_valkey
 
 
 @contextmanager
@@ -134,6 +138,61 @@ def test_without_redis_limits_are_kept_in_memory_and_nothing_waits(
         body = {"login": "nobody", "password": "wrong password"}
         statuses = [call(gateway, "POST", "/api/v1/sessions", json=body).status_code for _ in range(4)]
         assert statuses == [401, 401, 401, 429]
+
+
+@pytest.mark.parametrize("fault", ["stopped", "silent", "refused"])
+def test_redis_lost_under_many_calls_at_once_costs_none_of_them(
+    servers: Servers, tmp_path: Path, echo_url: str, fault: str
+) -> None:
+    """Each call is counted in memory, soon, and after the return of Redis all processes count together again."""
+    with running_valkey(tmp_path / "valkey") as server, redis.Redis.from_url(server.url(0)) as seen:
+        proxy = Proxy(server.port)
+        url = server.url(0).replace(f":{server.port}/", f":{proxy.port}/")
+        services = (echo_url, echo_url)
+        with before(servers, tmp_path, services=services, redis_url=url, QISAI_RATE_LIMIT="60/hour") as gateway:
+            tokens = [{"Authorization": f"Bearer {gateway.token_for()}"} for _ in range(4)]
+            statuses, usual = statuses_at_once(gateway, tokens[0], 40)  # connections of a busy hall are open
+            assert statuses == {200: 40}
+            assert counts(seen) == [40]
+            pid = int(seen.info("server")["process_id"])
+            if fault == "stopped":
+                os.kill(pid, signal.SIGSTOP)
+            elif fault == "silent":
+                proxy.stall()
+            else:
+                proxy.refuse()
+            try:
+                for _ in range(2):
+                    statuses, slowest = statuses_at_once(gateway, tokens[1], 40)
+                    assert set(statuses) <= {200, 429}
+                    assert slowest < usual + 1
+                assert statuses[429] == 20  # 60 of 80 in all: memory counts as Redis does
+                time.sleep(1.1)  # the call that tries Redis again
+                assert statuses_at_once(gateway, tokens[2], 30)[0] == {200: 30}
+            finally:
+                os.kill(pid, signal.SIGCONT)
+                proxy.restore()
+            assert comes_true(lambda: call(gateway, "GET", EVENT).ok and counts(seen, "address:"), seconds=5)
+            assert statuses_at_once(gateway, tokens[3], 10)[0] == {200: 10}
+            assert 10 in counts(seen)
+        proxy.close()
+
+
+def statuses_at_once(gateway: Gateway, headers: dict[str, str], number: int) -> tuple[Counter[int], float]:
+    """How often each status came when so many call at the same moment, and the longest wait in seconds."""
+
+    def one(_number: int) -> tuple[int, float]:
+        began = time.monotonic()
+        return call(gateway, "GET", EVENT, headers=headers).status_code, time.monotonic() - began
+
+    with ThreadPoolExecutor(number) as pool:
+        answers = list(pool.map(one, range(number)))
+    return Counter(status for status, _ in answers), max(seconds for _, seconds in answers)
+
+
+def counts(seen: redis.Redis, who: str = "") -> list[int]:
+    """What Redis has counted, for each caller whose name has this in it."""
+    return [int(str(seen.get(key), "ascii")) for key in seen.scan_iter(f"*/calls/*{who}*")]  # type: ignore[arg-type]
 
 
 def test_too_many_calls_are_told_when_to_come_back(servers: Servers, tmp_path: Path, echo_url: str) -> None:
