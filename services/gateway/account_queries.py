@@ -1,4 +1,4 @@
-"""Reads of accounts, grants and tokens, page by page in order of their ids."""
+"""Reads of accounts, grants, tokens, sessions and invitations, page by page in order of their ids."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from qisai.db.accounts import AccountRow, GrantRow, TokenRow
+from qisai.db.accounts import AccountRow, GrantRow, InvitationRow, TokenRow, WebSessionRow
 from qisai.errors import Invalid
 from qisai.web.requests import decode_cursor, encode_cursor
 from qisai.web.shapes import PageQuery
-from services.gateway.schemas import AccountQuery, GrantQuery
+from services.gateway.schemas import AccountQuery, GrantQuery, InvitationQuery
 
 Page = tuple[Sequence[Any], str | None]
 """Rows and the cursor of the next page."""
@@ -40,6 +40,19 @@ def grants(session: Session, query: GrantQuery) -> Page:
 def tokens(session: Session, query: PageQuery, *, account_id: int) -> Page:
     """Tokens of one account, revoked ones included."""
     return _page(session, TokenRow, [TokenRow.account_id == account_id], query)
+
+
+def open_sessions(session: Session, *, account_id: int) -> Sequence[WebSessionRow]:
+    """Browser sessions of an account that count now, the latest first."""
+    counts = (WebSessionRow.revoked_at.is_(None), WebSessionRow.expires_at > sa.func.now())
+    query = sa.select(WebSessionRow).where(WebSessionRow.account_id == account_id, *counts)
+    return session.scalars(query.order_by(WebSessionRow.id.desc()).limit(200)).all()
+
+
+def invitations(session: Session, query: InvitationQuery) -> Page:
+    """Invitations into an event, or all; used, revoked and expired ones included."""
+    where = [] if query.event_id is None else [InvitationRow.event_id == query.event_id]
+    return _page(session, InvitationRow, where, query)
 
 
 def _page(session: Session, table: Any, where: Sequence[Any], paging: PageQuery) -> Page:

@@ -1,4 +1,4 @@
-"""The gateway's own API: sign-in, accounts, grants, tokens."""
+"""The gateway's own API: sign-in, accounts, grants, tokens. Links that are handed over: `link_views`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from services.gateway import account_queries as queries
 from services.gateway import accounts as operations
 from services.gateway import passwords, schemas, sessions
 from services.gateway.credentials import Credential
-from services.gateway.inner import client_of
 from services.gateway.parts import credential, parts
 
 people = APIBlueprint("people", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="people")])
@@ -32,6 +31,7 @@ def sign_in(body: schemas.SignInBody) -> Response:
         password=body.password,
         address=request.remote_addr or "",
         device=credential().device,
+        browser=sessions.browser_of(request.headers.get("User-Agent", "")),
     )
     response = jsonify({"account": schemas.account_json(done.account), "csrf_token": done.csrf_token})
     response.status_code = 201
@@ -58,6 +58,36 @@ def end_session(who: Credential, caller: Caller) -> None:
     with parts().database.transaction() as session:
         sessions.sign_out(session, caller.actor, session_id=who.session_id)
     parts().credentials.forget(who)
+
+
+@people.get("/me/sessions", summary="Where one is signed in")
+@requires(Right.SIGNED_IN)
+def list_sessions() -> Response:
+    """Browsers that are signed in with the caller's account, the latest first."""
+    caller = current_caller()
+    assert caller.actor.account_id is not None
+    with parts().database.transaction() as session:
+        rows = queries.open_sessions(session, account_id=caller.actor.account_id)
+        here = credential().session_id
+        return jsonify({"items": [schemas.session_json(row, here=here) for row in rows]})
+
+
+@people.delete("/me/sessions", summary="Sign out everywhere else", responses={"204": None})
+@requires(Right.SIGNED_IN)
+def end_other_sessions() -> Response:
+    """Ends all of the account's browser sessions but the caller's own; tokens stay."""
+    with parts().database.transaction() as session:
+        sessions.end_others(session, current_caller().actor, but=credential().session_id)
+    return Response(status=204)
+
+
+@people.delete("/me/sessions/<int:session_id>", summary="Sign one browser out", responses={"204": None})
+@requires(Right.SIGNED_IN)
+def end_one_session(path: schemas.SessionPath) -> Response:
+    """Counts from the next call on."""
+    with parts().database.transaction() as session:
+        sessions.end_own(session, current_caller().actor, session_id=path.session_id)
+    return Response(status=204)
 
 
 @people.get("/me", summary="Who the caller is")
@@ -146,9 +176,8 @@ def change_account(path: schemas.AccountPath, body: schemas.AccountChange) -> Re
 @requires(Right.MANAGE_GRANTS)
 def list_grants(query: schemas.GrantQuery) -> Response:
     """All grants for an administrator; those of one event for its organiser."""
-    if not operations.is_admin(current_caller()):
-        _must_organise(query.event_id)
     with parts().database.transaction() as session:
+        operations.require_may_give(session, current_caller(), role=None, event_id=query.event_id)
         rows, following = queries.grants(session, query)
         return jsonify({"items": [schemas.grant_json(row) for row in rows], "next": following})
 
@@ -158,24 +187,22 @@ def list_grants(query: schemas.GrantQuery) -> Response:
 def create_grant(body: schemas.NewGrant) -> Response:
     """Any role by an administrator; chief referee, referee and desk of an event by its organiser."""
     caller = current_caller()
-    if not operations.is_admin(caller):
-        if body.role not in operations.GIVEN_BY_ORGANISERS:
-            raise Forbidden("no-right", "Only an administrator gives this role.", right=Right.MANAGE_GRANTS.value)
-        _must_organise(body.event_id)
 
     def work() -> Answer:
         row = operations.give_role(
             session,
-            caller,
+            caller.actor,
             account_id=body.account_id,
             role=body.role,
             event_id=body.event_id,
             boards=body.boards,
+            granted_by=caller.actor.name,
         )
         session.refresh(row)
         return Answer(body=schemas.grant_json(row), status=201)
 
     with parts().database.transaction() as session:
+        operations.require_may_give(session, caller, role=body.role, event_id=body.event_id)
         return once(session, caller, work).response()
 
 
@@ -184,14 +211,10 @@ def create_grant(body: schemas.NewGrant) -> Response:
 def delete_grant(path: schemas.GrantPath) -> Response:
     """Counts from the next call on."""
     caller = current_caller()
-    if not operations.is_admin(caller):
-        with parts().database.transaction() as session:
-            row = operations.grant(session, path.grant_id)
-        if row.role not in operations.GIVEN_BY_ORGANISERS:
-            raise Forbidden("no-right", "Only an administrator takes this role.", right=Right.MANAGE_GRANTS.value)
-        _must_organise(row.event_id)
     with parts().database.transaction() as session:
-        operations.take_role(session, caller.actor, operations.grant(session, path.grant_id))
+        row = operations.grant(session, path.grant_id)
+        operations.require_may_give(session, caller, role=row.role, event_id=row.event_id)
+        operations.take_role(session, caller.actor, row)
     return Response(status=204)
 
 
@@ -227,14 +250,11 @@ def create_token(body: schemas.NewToken) -> Response:
         )
         session.refresh(row)
         secret.append(plain)
-        return Answer(body={**schemas.token_json(row), "token": None}, status=201)
+        return Answer(body=schemas.token_json(row), status=201)
 
     with parts().database.transaction() as session:
         answer = once(session, caller, work)
-    body_shown = {**answer.body, "token": secret[0] if secret else None}
-    response = Answer(body=body_shown, status=answer.status, headers=answer.headers).response()
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return shown_once(answer, token=secret[0] if secret else None)
 
 
 @people.delete("/tokens/<int:token_id>", summary="Revoke an API token", responses={"204": None})
@@ -246,17 +266,15 @@ def delete_token(path: schemas.TokenPath) -> Response:
     return Response(status=204)
 
 
+def shown_once(answer: Answer, **secrets: str | None) -> Response:
+    """The answer with secrets that are stored nowhere, so that no repeated request gets them again."""
+    response = Answer(body={**answer.body, **secrets}, status=answer.status, headers=answer.headers).response()
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
 def _hashed(password: str | None) -> str | None:
     if password is None:
         return None
     passwords.check_form(password)
     return parts().passwords.hash(password)
-
-
-def _must_organise(event_id: int | None) -> None:
-    """Raises `Forbidden` unless the caller organises this event, which registration knows."""
-    if event_id is None:
-        raise Forbidden("no-right", "An organiser gives roles in one of their own events: name it in event_id.")
-    event = client_of(parts(), credential()).events.get(event_id)
-    if "organiser" not in event.your_roles:
-        raise Forbidden("no-right", "Only the event's organiser or an administrator does this.")

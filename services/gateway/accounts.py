@@ -10,13 +10,15 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from qisai.db.accounts import AccountRow, GrantRow, Role, TokenRow, WebSessionRow
+from qisai.db.accounts import AccountRow, GrantRow, PasswordResetRow, Role, TokenRow, WebSessionRow
+from qisai.db.events import EventRow
 from qisai.db.secrets import new_token
 from qisai.db.session import compare_and_set, now
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from qisai.ledger import audit
 from qisai.ledger.actor import Actor
 from qisai.web.identity import Caller
+from qisai.web.rights import Right
 from qisai.web.shapes import moment
 
 GIVEN_BY_ORGANISERS = frozenset({Role.CHIEF_REFEREE, Role.REFEREE, Role.DESK})
@@ -36,13 +38,19 @@ class AccountChanges:
 
 def create_account(session: Session, actor: Actor, *, login: str, name: str, password_hash: str | None) -> AccountRow:
     """A new account. Raises `Conflict` (`login-taken`)."""
+    row = add_account(session, login=login, name=name, password_hash=password_hash)
+    audit.record(session, actor, action="account.create", subject=f"account:{row.id}", new={"login": login})
+    return row
+
+
+def add_account(session: Session, *, login: str, name: str, password_hash: str | None) -> AccountRow:
+    """A new account, whose log row the caller writes. Raises `Conflict` (`login-taken`)."""
     row = AccountRow(login=login, name=name, password_hash=password_hash)
     try:
         with session.begin_nested():
             session.add(row)
     except IntegrityError as error:
         raise Conflict("login-taken", f"There is already an account {login}.", login=login) from error
-    audit.record(session, actor, action="account.create", subject=f"account:{row.id}", new={"login": login})
     return row
 
 
@@ -89,30 +97,54 @@ def change_account(
     return row
 
 
-def end_sign_ins(session: Session, *, account_id: int) -> None:
-    """Ends every browser session of the account at once."""
-    open_ones = (WebSessionRow.account_id == account_id, WebSessionRow.revoked_at.is_(None))
+def end_sign_ins(session: Session, *, account_id: int, but: int | None = None) -> None:
+    """Ends every browser session of the account at once (`but` one), and its links for a new password."""
+    open_ones = [WebSessionRow.account_id == account_id, WebSessionRow.revoked_at.is_(None)]
+    if but is not None:
+        open_ones.append(WebSessionRow.id != but)
     session.execute(sa.update(WebSessionRow).where(*open_ones).values(revoked_at=now(session)))
+    links = (PasswordResetRow.account_id == account_id, PasswordResetRow.revoked_at.is_(None))
+    unused = (*links, PasswordResetRow.used_at.is_(None))
+    session.execute(sa.update(PasswordResetRow).where(*unused).values(revoked_at=now(session)))
+
+
+def may_give(session: Session, caller: Caller, *, role: Role | None, event_id: int | None) -> bool:
+    """Whether the caller may give and take this role (None: any at all) there: an administrator every role
+    everywhere, an event's organiser those of `GIVEN_BY_ORGANISERS` in that event."""
+    if is_admin(caller):
+        return True
+    if event_id is None or (role is not None and role not in GIVEN_BY_ORGANISERS):
+        return False
+    owner_id = session.scalar(sa.select(EventRow.created_by).where(EventRow.id == event_id))
+    return Role.ORGANISER in caller.roles_in(event_id, owner_id=owner_id)
+
+
+def require_may_give(session: Session, caller: Caller, *, role: Role | None, event_id: int | None) -> None:
+    """Raises `Forbidden` (`no-right`) unless `may_give`."""
+    if not may_give(session, caller, role=role, event_id=event_id):
+        detail = (
+            "An organiser gives the roles chief_referee, referee and desk in their own events; name one in event_id."
+            " Other roles are given by an administrator."
+        )
+        raise Forbidden("no-right", detail, right=Right.MANAGE_GRANTS.value)
 
 
 def give_role(
     session: Session,
-    caller: Caller,
+    actor: Actor,
     *,
     account_id: int,
     role: Role,
     event_id: int | None,
     boards: tuple[int, int] | None,
+    granted_by: str,
 ) -> GrantRow:
     """Gives a role; the same one again is returned as it is.
 
-    The caller's right to give it is checked before (`may_give`). Raises `Invalid` for a role that does not fit its
+    The right to give it is checked before (`require_may_give`). Raises `Invalid` for a role that does not fit its
     place, `NotFound` for an account or event that is not there.
     """
-    if event_id is not None and role in (Role.ASSOCIATION_ADMIN, Role.OPS):
-        raise Invalid("role-without-event", f"{role.value} is a role in all events; leave event_id out.")
-    if boards is not None and (role is not Role.REFEREE or boards[0] > boards[1]):
-        raise Invalid("bad-boards", "boards is a range such as [1, 20] and only for the role referee.")
+    check_place(role, event_id=event_id, boards=boards)
     account(session, account_id)
     # One at a time for each account: the same role twice would count on after one of them was taken away.
     session.execute(sa.select(AccountRow.id).where(AccountRow.id == account_id).with_for_update(key_share=True))
@@ -125,15 +157,23 @@ def give_role(
     ).first()
     if same is not None:
         return same
-    row = GrantRow(**values, granted_by=caller.actor.name)
+    row = GrantRow(**values, granted_by=granted_by)
     try:
         with session.begin_nested():
             session.add(row)
     except IntegrityError as error:
         raise NotFound("event-not-found", f"There is no event {event_id}.") from error
     new = {"account_id": account_id, "role": role.value, "boards": boards}
-    audit.record(session, caller.actor, action="grant.create", subject=f"grant:{row.id}", event_id=event_id, new=new)
+    audit.record(session, actor, action="grant.create", subject=f"grant:{row.id}", event_id=event_id, new=new)
     return row
+
+
+def check_place(role: Role, *, event_id: int | None, boards: tuple[int, int] | None) -> None:
+    """Raises `Invalid` for a role that does not fit its event or its range of boards."""
+    if event_id is not None and role in (Role.ASSOCIATION_ADMIN, Role.OPS):
+        raise Invalid("role-without-event", f"{role.value} is a role in all events; leave event_id out.")
+    if boards is not None and (role is not Role.REFEREE or boards[0] > boards[1]):
+        raise Invalid("bad-boards", "boards is a range such as [1, 20] and only for the role referee.")
 
 
 def grant(session: Session, grant_id: int) -> GrantRow:

@@ -14,6 +14,7 @@ from qisai.web import rights
 from qisai.web.app import make_app
 from services.gateway import browser_safety, guard, health, openapi, pages, parts, proxy
 from services.gateway.account_views import people
+from services.gateway.link_views import links
 from services.gateway.live_views import live
 
 _POOL: int = 16
@@ -28,7 +29,9 @@ def create_app(settings: GatewaySettings | None = None) -> Flask:
         settings = environment.gateway_settings()
     # Few requests come to the gateway's own tables, so each may ask whether its connection lives.
     database = Database(settings.database_url, application="gateway", pool_size=_POOL, ping_after_seconds=0)
-    app = make_app("gateway", max_body_bytes=settings.max_body_bytes, blueprints=[people, health.operations, live])
+    app = make_app(
+        "gateway", max_body_bytes=settings.max_body_bytes, blueprints=[people, links, health.operations, live]
+    )
     try:
         parts.install(app, parts.assemble(settings, database))
     except ValueError as error:

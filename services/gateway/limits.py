@@ -118,6 +118,10 @@ class SignInLimits:
         self._hit(self._by_address, address)
         self._hit(self._by_login, f"{address} {login.strip().lower()[:200]}")
 
+    def count_link(self, *, address: str) -> None:
+        """Counts one attempt to use a link. Raises `TooMany` after as many as sign-ins from one address."""
+        self._hit(self._by_address, f"{address} link")
+
     def _hit(self, limit: limits.RateLimitItem, who: str) -> None:
         seconds = self._counts.hit(limit, "sign-in", who)
         if seconds is not None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from qisai.db.accounts import AccountRow, GrantRow, Role, TokenRow
+from qisai.db.accounts import AccountRow, GrantRow, InvitationRow, Role, TokenRow, WebSessionRow
 from qisai.web.shapes import Body, Id, PageQuery, moment, plain
 from services.gateway.passwords import LONGEST
 
@@ -16,6 +16,8 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Password = Annotated[str, Field(max_length=LONGEST), AfterValidator(plain)]
 Typed = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plain)]
 """A login or password that somebody tries."""
+Token = Annotated[str, Field(min_length=1, max_length=200)]
+"""The secret at the end of a link."""
 Scope = Literal["read", "write"]
 
 
@@ -34,6 +36,14 @@ class GrantPath(BaseModel):
 
 class TokenPath(BaseModel):
     token_id: Id
+
+
+class SessionPath(BaseModel):
+    session_id: Id
+
+
+class InvitationPath(BaseModel):
+    invitation_id: Id
 
 
 class NewAccount(Body):
@@ -65,6 +75,34 @@ class NewToken(Body):
 class NewPassword(Body):
     old: Typed
     new: Password
+
+
+class NewInvitation(Body):
+    role: Role
+    event_id: Id | None = None
+    boards: tuple[BoardNumber, BoardNumber] | None = None
+    name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100), AfterValidator(plain)] = ""
+    days: Annotated[int, Field(ge=1, le=30)] = 7
+
+
+class LinkToken(Body):
+    token: Token
+
+
+class SignUp(Body):
+    token: Token
+    login: Login
+    name: Name
+    password: Password
+
+
+class ResetPassword(Body):
+    token: Token
+    new: Password
+
+
+class InvitationQuery(PageQuery):
+    event_id: Id | None = None
 
 
 class AccountQuery(PageQuery):
@@ -117,4 +155,32 @@ def token_json(row: TokenRow) -> dict[str, Any]:
         "expires_at": moment(row.expires_at),
         "revoked_at": moment(row.revoked_at),
         "last_used_at": moment(row.last_used_at),
+    }
+
+
+def session_json(row: WebSessionRow, *, here: int | None) -> dict[str, Any]:
+    """A browser session as its owner sees it. `here`: the session of this call."""
+    return {
+        "id": row.id,
+        "browser": row.browser,
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
+        "is_this_one": row.id == here,
+    }
+
+
+def invitation_json(row: InvitationRow) -> dict[str, Any]:
+    """An invitation as those see it who may invite, without its secret."""
+    return {
+        "id": row.id,
+        "role": row.role.value,
+        "event_id": row.event_id,
+        "boards": None if row.board_from is None else [row.board_from, row.board_to],
+        "name": row.name,
+        "invited_by": row.invited_by,
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
+        "revoked_at": moment(row.revoked_at),
+        "accepted_at": moment(row.accepted_at),
+        "accepted_by": row.accepted_by,
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
+from typing import Final
 
 import sqlalchemy as sa
 import structlog
@@ -12,15 +12,26 @@ from sqlalchemy.orm import Session
 
 from qisai import telemetry
 from qisai.db.accounts import AccountRow, WebSessionRow
-from qisai.db.secrets import hash_secret
+from qisai.db.secrets import new_secret
 from qisai.db.session import now
-from qisai.errors import Unauthenticated
+from qisai.errors import NotFound, Unauthenticated
 from qisai.ledger import audit
 from qisai.ledger.actor import Actor
+from services.gateway.accounts import end_sign_ins
 from services.gateway.credentials import SESSION_COOKIE, SESSION_IDLE, SESSION_LONGEST
 from services.gateway.parts import Parts
 
 log = structlog.get_logger()
+
+_BROWSERS: Final = (
+    ("MicroMessenger", "WeChat"), ("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"),
+)  # fmt: skip
+"""Signs in a User-Agent and the browser's name; the first that fits, since most name others besides themselves."""
+_SYSTEMS: Final = (
+    ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"), ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +43,7 @@ class SignedIn:
     csrf_token: str
 
 
-def sign_in(parts: Parts, *, login: str, password: str, address: str, device: str) -> SignedIn:
+def sign_in(parts: Parts, *, login: str, password: str, address: str, device: str, browser: str) -> SignedIn:
     """Opens a session.
 
     Raises `Unauthenticated` (`wrong-password`), the same and as slowly for an unknown login; `TooMany` after too many
@@ -54,8 +65,38 @@ def sign_in(parts: Parts, *, login: str, password: str, address: str, device: st
         unchanged = (AccountRow.password_hash == known.password_hash, AccountRow.is_active)
         if session.scalar(sa.select(AccountRow.id).where(AccountRow.id == known.id, *unchanged)) is None:
             raise Unauthenticated("wrong-password", "Login or password is wrong.")  # changed while it was checked
-        secret = _open_session(session, known, device=device)
-    return SignedIn(account=known, secret=secret, csrf_token=parts.credentials.csrf_token(hash_secret(secret)))
+        return begin(parts, session, known, device=device, browser=browser)
+
+
+def begin(parts: Parts, session: Session, account: AccountRow, *, device: str, browser: str) -> SignedIn:
+    """A new session of an account that has proven who it is."""
+    secret, secret_hash = new_secret()
+    expires_at = now(session) + SESSION_IDLE
+    row = WebSessionRow(account_id=account.id, secret_hash=secret_hash, browser=browser, expires_at=expires_at)
+    session.add(row)
+    session.flush()
+    audit.record(session, actor_of(account, device=device), action="session.begin", subject=f"session:{row.id}")
+    return SignedIn(account=account, secret=secret, csrf_token=parts.credentials.csrf_token(secret_hash))
+
+
+def actor_of(account: AccountRow, *, device: str) -> Actor:
+    """An account as the one who acts in the request under way."""
+    return Actor(account_id=account.id, name=account.name, device=device, request_id=telemetry.request_id.get())
+
+
+def end_own(session: Session, actor: Actor, *, session_id: int) -> None:
+    """Ends one of the actor's own sessions. Raises `NotFound` (`session-not-found`), also for somebody else's."""
+    row = session.get(WebSessionRow, session_id)
+    if row is None or row.account_id != actor.account_id:
+        raise NotFound("session-not-found", f"You have no session {session_id}.")
+    sign_out(session, actor, session_id=session_id)
+
+
+def end_others(session: Session, actor: Actor, *, but: int | None) -> None:
+    """Ends the actor's sessions but this one."""
+    assert actor.account_id is not None
+    end_sign_ins(session, account_id=actor.account_id, but=but)
+    audit.record(session, actor, action="session.end_others", subject=f"account:{actor.account_id}")
 
 
 def sign_out(session: Session, actor: Actor, *, session_id: int) -> None:
@@ -85,11 +126,8 @@ def drop_cookie(response: Response, *, is_https: bool) -> None:
     response.delete_cookie(SESSION_COOKIE, httponly=True, secure=is_https, samesite="Lax", path="/")
 
 
-def _open_session(session: Session, account: AccountRow, *, device: str) -> str:
-    secret = secrets.token_urlsafe(32)
-    row = WebSessionRow(account_id=account.id, secret_hash=hash_secret(secret), expires_at=now(session) + SESSION_IDLE)
-    session.add(row)
-    session.flush()
-    actor = Actor(account_id=account.id, name=account.name, device=device, request_id=telemetry.request_id.get())
-    audit.record(session, actor, action="session.begin", subject=f"session:{row.id}")
-    return secret
+def browser_of(user_agent: str) -> str:
+    """Kind of browser and system, such as `Firefox, Android`; as much as fits of what is neither known."""
+    kind = next((name for sign, name in _BROWSERS if sign in user_agent), "")
+    system = next((name for sign, name in _SYSTEMS if sign in user_agent), "")
+    return ", ".join(filter(None, (kind, system))) or "".join(filter(str.isprintable, user_agent))[:60]

@@ -16,7 +16,6 @@ from qisai.db.records import AuditRow
 from qisai.db.session import Database
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, QisaiError, Stale, Unauthenticated
 from qisai.ledger.actor import Actor
-from qisai.web.identity import Caller
 from qisai.web.requests import encode_cursor
 from services.gateway.accounts import give_role
 from tests.gateway.harness import PASSWORD, Gateway
@@ -213,10 +212,11 @@ def test_the_same_role_given_twice_is_one_grant(admin: Client, account: Account)
 
 def test_the_same_role_given_by_two_at_once_is_one_grant(gateway: Gateway, account: Account) -> None:
     database = Database(gateway.database.url("gateway"), application="test")
-    caller = Caller(actor=Actor(account_id=None, name="test"))
+    place = {"role": Role.DESK, "event_id": None, "boards": None}
 
     def give(session: Session) -> int:
-        row = give_role(session, caller, account_id=account.id, role=Role.DESK, event_id=None, boards=None)
+        actor = Actor(account_id=None, name="test")
+        row = give_role(session, actor, account_id=account.id, granted_by="test", **place)  # type: ignore[arg-type]
         return row.id
 
     def give_and_commit() -> int:
@@ -243,3 +243,14 @@ def test_lists_are_paged_by_cursor(gateway: Gateway) -> None:
     for foreign in ([1 << 63], [0], ["a"]):
         path = f"/api/v1/accounts?cursor={encode_cursor(foreign)}"
         assert is_problem(call(gateway, "GET", path, headers=headers), 422, "bad-cursor")
+
+
+def test_guessing_links_is_limited(gateway: Gateway) -> None:
+    statuses = [
+        call(gateway, "POST", "/api/v1/invitations/read", json={"token": f"guess{number}"}).status_code
+        for number in range(80)
+    ]
+    assert statuses[0] == 404
+    assert statuses[-1] == 429
+    answer = call(gateway, "POST", "/api/v1/password-resets/use", json={"token": "guess", "new": "an entirely new one"})
+    assert is_problem(answer, 429, "too-many-sign-ins")

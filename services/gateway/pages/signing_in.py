@@ -39,6 +39,7 @@ def send() -> str | Response | tuple[str, int]:
             password=request.form.get("password", "")[:1000].encode(errors="replace").decode(),
             address=request.remote_addr or "",
             device=credential().device,
+            browser=sessions.browser_of(request.headers.get("User-Agent", "")),
         )
     except TooMany as error:
         wait = error.retry_after

@@ -75,7 +75,13 @@ def appoint(event_id: int) -> Response:
         if account is None:
             account = _new_account(session, caller, login=login, name=name or login, password=password)
         accounts.give_role(
-            session, caller, account_id=account.id, role=role, event_id=event_id, boards=_boards(form.get("boards", ""))
+            session,
+            caller.actor,
+            account_id=account.id,
+            role=role,
+            event_id=event_id,
+            boards=_boards(form.get("boards", "")),
+            granted_by=caller.actor.name,
         )
         flash(_("%(name)s is appointed.", name=account.name), "done")
         if is_new:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import timedelta
 from typing import Final
 
@@ -11,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow, EntrantState, LinkRow
 from qisai.db.events import EventRow, EventState
-from qisai.db.secrets import hash_secret
+from qisai.db.secrets import new_secret
 from qisai.db.session import now
 from qisai.errors import Conflict, TooMany
 from qisai.ledger.actor import Actor
@@ -73,8 +72,8 @@ def _require_calm(session: Session, event_id: int) -> None:
 
 def new_link(session: Session, entrant_id: int) -> str:
     """A new secret that opens an entry; only its hash is kept. Earlier links go on counting."""
-    plain = secrets.token_urlsafe(32)
-    session.execute(sa.insert(LinkRow).values(entrant_id=entrant_id, secret_hash=hash_secret(plain)))
+    plain, secret_hash = new_secret()
+    session.execute(sa.insert(LinkRow).values(entrant_id=entrant_id, secret_hash=secret_hash))
     return plain
 
 

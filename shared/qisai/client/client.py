@@ -1,8 +1,8 @@
 """The typed client of the public API: `Client(HttpTransport("http://…", token="qisai_…"))`.
 
 Calls stand in groups: `client.events`, `client.entrants`, `client.rounds`, `client.tables`, `client.people`,
-`client.operations`. Every problem of the API is raised as the error of `qisai.errors` that it stands for, with slug,
-context, blockers and the current value.
+`client.links`, `client.operations`. Every problem of the API is raised as the error of `qisai.errors` that it stands
+for, with slug, context, blockers and the current value.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 from qisai.client.calls import Calls
 from qisai.client.entrant_calls import EntrantCalls
 from qisai.client.events import Event, Imported, Profile
+from qisai.client.link_calls import LinkCalls
 from qisai.client.operations import Alert, Breaker, QueueView, ServiceHealth, Worker
-from qisai.client.people import Account, Grant, Me, Token
+from qisai.client.people import Account, Grant, Me, Token, WebSession
 from qisai.client.reading import all_items, items
 from qisai.client.round_calls import RoundCalls
 from qisai.client.rounds import Job
@@ -31,6 +32,7 @@ class Client:
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.people = PeopleCalls(transport)
+        self.links = LinkCalls(transport)
         self.events = EventCalls(transport)
         self.entrants = EntrantCalls(transport)
         self.rounds = RoundCalls(transport)
@@ -102,6 +104,18 @@ class PeopleCalls(Calls):
     def withdraw_grant(self, grant_id: int) -> None:
         """Takes a role away; it counts no more from the next call on."""
         self._write("DELETE", f"{API}/grants/{grant_id}")
+
+    def sessions(self) -> tuple[WebSession, ...]:
+        """Browsers signed in with the caller's account, the latest first."""
+        return items(self._get(f"{API}/me/sessions"), WebSession.from_json)
+
+    def end_session(self, session_id: int) -> None:
+        """Signs one of the caller's browsers out."""
+        self._write("DELETE", f"{API}/me/sessions/{session_id}")
+
+    def end_other_sessions(self) -> None:
+        """Signs the caller out everywhere else."""
+        self._write("DELETE", f"{API}/me/sessions")
 
     def create_token(
         self,

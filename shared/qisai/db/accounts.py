@@ -1,4 +1,4 @@
-"""Accounts, grants, sessions, tokens, and links that are handed over. Written by the gateway; services read them at each call."""
+"""Accounts, grants, sessions, tokens and links that are handed over. Written by the gateway; read at each call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets of accounts: API tokens, passwords. The plain form is shown once and never stored."""
+"""Secrets: API tokens, links, cookies, passwords. The plain form is shown once and never stored."""
 
 from __future__ import annotations
 
@@ -23,8 +23,14 @@ def new_token() -> tuple[str, str]:
     return plain, hash_secret(plain)
 
 
+def new_secret() -> tuple[str, str]:
+    """A new secret for a cookie or a link and the hash to store: 256 random bits, URL-safe."""
+    plain = secrets.token_urlsafe(32)
+    return plain, hash_secret(plain)
+
+
 def hash_secret(plain: str) -> str:
-    """SHA-256 of a random secret as 64 hex digits, as in `api_token.secret_hash` and `web_session.secret_hash`.
+    """SHA-256 of a random secret as 64 hex digits, as in every column `secret_hash`.
 
     Only for secrets with enough randomness of their own; passwords take `hash_password`.
     """

@@ -146,12 +146,6 @@ def _is_health_check() -> bool:
     return request.url_rule is not None and request.url_rule.rule.startswith(("/healthz", "/readyz", "/metrics"))
 
 
-def _path_for_log() -> str:
-    """The path; of one that holds a secret its rule."""
-    secret = request.url_rule is not None and "token" in (request.view_args or {})
-    return request.url_rule.rule if secret and request.url_rule is not None else request.path
-
-
 def _trace_requests(app: Flask) -> None:
     @app.before_request
     def begin() -> None:
@@ -165,7 +159,7 @@ def _trace_requests(app: Flask) -> None:
             log.info(
                 "request",
                 method=request.method,
-                path=_path_for_log(),
+                path=problems.path_for_log(),
                 status=response.status_code,
                 ms=round((time.perf_counter() - g.get("began", time.perf_counter())) * 1000, 1),
             )

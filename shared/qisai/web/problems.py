@@ -98,6 +98,12 @@ def from_validation(error: ValidationError, *, place: str = "") -> Response:
     return problem("invalid-request", "The request does not fit its form.", status=422, errors=faults)
 
 
+def path_for_log() -> str:
+    """The path of the request under way; of one that holds a secret its rule."""
+    secret = request.url_rule is not None and "token" in (request.view_args or {})
+    return request.url_rule.rule if secret and request.url_rule is not None else request.path
+
+
 def install(app: Flask) -> None:
     """Makes every error of the app a problem: never an HTML page, never a traceback."""
 
@@ -120,5 +126,5 @@ def install(app: Flask) -> None:
 
     @app.errorhandler(Exception)
     def unexpected(error: Exception) -> Response:
-        log.error("request.failed", path=request.path, method=request.method, exc_info=error)
+        log.error("request.failed", path=path_for_log(), method=request.method, exc_info=error)
         return problem("internal-error", "Something went wrong here; it has been logged.", status=500)
