@@ -15,26 +15,17 @@ import requests
 from flask import Flask, Response, jsonify, request
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from qisai.ledger import feed
 from qisai.web import identity
 from services.results.operations import results
 from services.results.queries import boards
 
-DIALECT: Any = PGDialect_psycopg()  # type: ignore[no-untyped-call]
-
-
-def sql(statement: Any) -> str:
-    """The text that the product sends for a statement, with named places."""
-    return str(statement.compile(dialect=DIALECT))
-
-
-WHO = sql(identity._caller_and_event(boards.EVENT_OF_BOARD))
-READ = sql(boards.HELD_BOARD)
-WRITE = sql(results._WRITE)
-PUBLISH = sql(feed._PUBLISH)
-LATER = sql(results._LATER)
+WHO = identity.caller_and_event(boards.EVENT_OF_BOARD).text
+READ = boards.HELD_BOARD.text
+WRITE = results.WRITE.text
+PUBLISH = feed.PUBLISH.text
+LATER = results.LATER.text
 """The very same texts."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -80,11 +81,14 @@ def test_a_write_that_guesses_the_next_version_never_logs_a_wrong_value_before(r
     _record(other, round1, 1)
     with results_session(round1.service.database) as session:
 
-        @sa.event.listens_for(session.get_bind(), "before_cursor_execute")
-        def let_the_other_commit(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-            if "UPDATE board" in statement:
-                other.commit()
+        class LettingTheOtherCommit(psycopg.Cursor[Any]):
+            def execute(self, query: Any, *arguments: Any, **named: Any) -> Any:
+                if "UPDATE board" in query:
+                    other.commit()
+                return super().execute(query, *arguments, **named)
 
+        driver: Any = session.connection().connection.driver_connection
+        driver.cursor_factory = LettingTheOtherCommit
         wanted, board_id = Wanted(result=Result.FIRST_WIN), round1.field.board_ids[1, 1]
         with pytest.raises(StaleResult):
             record_result(session, ACTOR, board_id=board_id, seen_version=2, wanted=wanted, rights=REFEREE)

@@ -13,10 +13,11 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from psycopg.types.json import Jsonb
 from sqlalchemy.orm import Session
 
 from qisai.db.rounds import ResultConflictRow, RoundState
+from qisai.db.statements import Statement
 from qisai.errors import Conflict, FieldError, Forbidden, Gone, Invalid, NotFound, Stale
 from qisai.kernel.model import Result
 from qisai.ledger import feed
@@ -81,8 +82,9 @@ class RoundOf:
     number: int
 
 
-_WRITE: Final = sa.text(
-    """
+WRITE: Final = Statement(
+    sa.text(
+        """
     WITH written AS (
       UPDATE board SET result = :result, swapped = :swapped, note = :note, version = version + 1, updated_at = now(),
                        updated_by = :actor, updated_account_id = :account_id, updated_device = :device
@@ -96,12 +98,16 @@ _WRITE: Final = sa.text(
     )
     SELECT version, updated_at FROM written
     """
-).bindparams(sa.bindparam("old", type_=JSONB), sa.bindparam("new", type_=JSONB))
-
-
-_LATER: Final = sa.text(
-    "SELECT EXISTS (SELECT FROM round WHERE event_id = :event_id AND number > :number AND state <> 'pending')"
+    )
 )
+"""The compare-and-set on a board's version together with its log row; no row where another version is there."""
+LATER: Final = Statement(
+    sa.text(
+        "SELECT EXISTS (SELECT FROM round WHERE event_id = :event_id AND number > :number AND state <> 'pending')"
+        " AS is_there"
+    )
+)
+"""Whether a round behind this one is published."""
 
 
 def record_result(
@@ -141,7 +147,7 @@ def record_result(
     if not (rights.is_chief and wanted.reason):
         _refuse_correction(session, before, rights)
     changes = {"result": wanted.result, "swapped": new["swapped"], "note": new["note"], "updated_by": actor.name}
-    return SimpleNamespace(**{**before._mapping, **changes, **written._mapping})
+    return SimpleNamespace(**{**vars(before), **changes, **written._asdict()})
 
 
 def log_refused_write(session: Session, actor: Actor, refused: RefusedWrite) -> None:
@@ -168,7 +174,7 @@ def _hold_round(session: Session, board_id: int, within: RoundOf | None) -> Any:
 
     The board itself is not held: its version decides when it is written. Raises where no result may be written.
     """
-    row = session.connection().execute(queries.HELD_BOARD, {"board_id": board_id}).one_or_none()
+    row = queries.held_board(session, board_id)
     if row is None or (within is not None and (row.event_id, row.round_no) != (within.event_id, within.number)):
         raise NotFound("board-not-found", f"There is no board {board_id}.")
     if row.unpublished_at is not None or row.round_state is RoundState.PENDING:
@@ -192,26 +198,20 @@ def _gone(row: Any) -> Gone:
 
 def _write(session: Session, actor: Actor, before: Any, *, new: dict[str, Any], reason: str) -> Any:
     """The compare-and-set on the version with its log row; None where somebody else was first."""
-    return (
-        session.connection()
-        .execute(
-            _WRITE,
-            {
-                **new,
-                "board_id": before.id,
-                "seen_version": before.version,
-                "round_no": before.round_no,
-                "old": value_of(before),
-                "new": new,
-                "actor": actor.name,
-                "account_id": actor.account_id,
-                "device": actor.device,
-                "reason": reason,
-                "request_id": actor.request_id,
-            },
-        )
-        .one_or_none()
-    )
+    values = {
+        **new,
+        "board_id": before.id,
+        "seen_version": before.version,
+        "round_no": before.round_no,
+        "old": Jsonb(value_of(before)),
+        "new": Jsonb(new),
+        "actor": actor.name,
+        "account_id": actor.account_id,
+        "device": actor.device,
+        "reason": reason,
+        "request_id": actor.request_id,
+    }
+    return WRITE.first(session.connection(), values)
 
 
 def _lost_answer(session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any]) -> Any:
@@ -260,4 +260,5 @@ def _refuse_correction(session: Session, board: Any, rights: Rights) -> None:
 
 
 def _later_round_published(session: Session, event_id: int, number: int) -> bool:
-    return bool(session.connection().execute(_LATER, {"event_id": event_id, "number": number}).scalar_one())
+    found = LATER.first(session.connection(), {"event_id": event_id, "number": number})
+    return bool(found is not None and found.is_there)

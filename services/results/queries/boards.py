@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from qisai.db.entrants import EntrantRow
-from qisai.db.rounds import BoardRow, ResultConflictRow, ResultLogRow, RoundRow
+from qisai.db.rounds import BoardRow, ResultConflictRow, ResultLogRow, RoundRow, RoundState
+from qisai.db.statements import Statement
 from qisai.errors import Gone, NotFound
+from qisai.kernel.model import Result
 from qisai.web.rights import EventOf
 
 
@@ -37,8 +40,8 @@ def _boards() -> Any:
 BOARDS: Final = _boards()
 """The query of boards with their round and the names of who sits there; add what it is to find. Made but once."""
 _BOARD: Final = BOARDS.where(BoardRow.id == sa.bindparam("board_id"))
-HELD_BOARD: Final = _BOARD.with_for_update(read=True, of=RoundRow)
-"""One board (`board_id`), its round held so that nobody changes its state meanwhile."""
+HELD_BOARD: Final = Statement(_BOARD.with_for_update(read=True, of=RoundRow))
+"""The statement of `held_board`."""
 EVENT_OF_BOARD: Final = EventOf(
     "SELECT event_id FROM board WHERE id = :about",
     "board_id",
@@ -60,6 +63,15 @@ def board(session: Session, board_id: int) -> Any:
             round=row.round_no,
         )
     return row
+
+
+def held_board(session: Session, board_id: int) -> Any | None:
+    """One board as it is, its round held so that nobody changes its state meanwhile; None where there is none."""
+    row = HELD_BOARD.first(session.connection(), {"board_id": board_id})
+    if row is None:
+        return None
+    said = {"result": None if row.result is None else Result(row.result), "round_state": RoundState(row.round_state)}
+    return SimpleNamespace(**{**row._asdict(), **said})
 
 
 def boards_of_round(session: Session, event_id: int, *, round_no: int) -> Sequence[Any]:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from psycopg.types.json import Json
 from sqlalchemy.orm import Session
 
 from qisai.db.records import FeedEntryRow, FeedRow
+from qisai.db.statements import Statement
 from qisai.errors import NotFound
 
 
@@ -25,8 +27,9 @@ class FeedNumbers:
     pairing_no: int
 
 
-_PUBLISH = sa.text(
-    """
+PUBLISH = Statement(
+    sa.text(
+        """
     WITH bump AS (
       UPDATE event_feed SET feed_no = feed_no + 1, pairing_no = pairing_no + :pairing
       WHERE event_id = :event_id RETURNING event_id, feed_no, pairing_no
@@ -35,7 +38,9 @@ _PUBLISH = sa.text(
     )
     SELECT feed_no, pairing_no FROM bump
     """
-).bindparams(sa.bindparam("data", type_=sa.JSON))
+    )
+)
+"""Takes the event's next number and writes its entry: `event_id`, `kind`, `data`, `pairing` (1: pairing reads it)."""
 
 
 def open_feed(session: Session, event_id: int) -> None:
@@ -52,8 +57,8 @@ def publish(
     live stream shows it. Raises `NotFound` for an event without a feed.
     """
     session.flush()
-    parameters = {"event_id": event_id, "kind": kind, "data": dict(data or {}), "pairing": int(pairing)}
-    row = session.execute(_PUBLISH, parameters).one_or_none()
+    values = {"event_id": event_id, "kind": kind, "data": Json(dict(data or {})), "pairing": int(pairing)}
+    row = PUBLISH.first(session.connection(), values)
     if row is None:
         raise NotFound("event-not-found", f"There is no event {event_id}.")
     return FeedNumbers(row.feed_no, row.pairing_no)

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.accounts import Role
 from qisai.db.events import EventState
+from qisai.db.statements import Statement
 from qisai.errors import Forbidden, Unauthenticated
 from qisai.ledger.actor import Actor
 from qisai.web.assertion import Assertion
@@ -92,18 +93,23 @@ _ACCOUNT = """
     FROM account a {joined} WHERE a.id = :account_id
     """
 _EVENT = "SELECT e.id AS event_id, e.is_public, e.state, e.created_by FROM event e WHERE e.id = ({sql})"
-_CALLER = sa.text(_ACCOUNT.format(more="", joined=""))
+_CALLER = Statement(sa.text(_ACCOUNT.format(more="", joined="")))
 
 
 @cache
-def _event(event_of: EventOf) -> sa.TextClause:
-    return sa.text(_EVENT.format(sql=event_of.sql))
+def _event(event_of: EventOf) -> Statement:
+    return Statement(sa.text(_EVENT.format(sql=event_of.sql)))
 
 
 @cache
-def _caller_and_event(event_of: EventOf) -> sa.TextClause:
+def caller_and_event(event_of: EventOf) -> Statement:
+    """The statement that reads an account with its grants, and the event that a path is about."""
     joined = f"LEFT JOIN ({_EVENT.format(sql=event_of.sql)}) AS found ON true"
-    return sa.text(_ACCOUNT.format(more=", found.*", joined=joined))
+    return Statement(sa.text(_ACCOUNT.format(more=", found.*", joined=joined)))
+
+
+def _first(reads: Reads, statement: Statement, values: Mapping[str, Any]) -> Any | None:
+    return statement.first(reads.connection() if isinstance(reads, Session) else reads, values)
 
 
 def identify(
@@ -120,9 +126,9 @@ def identify(
     parameters = {"about": about if about < 1 << 63 else None}  # no column could hold a larger one
     if assertion.account_id is None:
         caller = load_caller(session, assertion)
-        row = session.execute(_event(event_of), parameters).one_or_none()
+        row = _first(session, _event(event_of), parameters)
     else:
-        row = session.execute(_caller_and_event(event_of), parameters | _who(assertion)).one_or_none()
+        row = _first(session, caller_and_event(event_of), parameters | _who(assertion))
         caller = _caller(assertion, row)
     if row is None or row.event_id is None:
         raise event_of.missing(about)
@@ -135,7 +141,7 @@ def load_caller(session: Reads, assertion: Assertion) -> Caller:
     if assertion.account_id is None:
         actor = Actor(account_id=None, name="public", device=assertion.device, request_id=assertion.request_id)
         return Caller(actor=actor, scopes=assertion.scopes)
-    return _caller(assertion, session.execute(_CALLER, _who(assertion)).one_or_none())
+    return _caller(assertion, _first(session, _CALLER, _who(assertion)))
 
 
 def _who(assertion: Assertion) -> dict[str, int | None]:
@@ -203,7 +209,7 @@ def authorise(
 
 
 def _seen(session: Reads, event_id: int) -> EventSeen:
-    row = session.execute(_event(EVENT_ITSELF), {"about": event_id}).one_or_none()
+    row = _first(session, _event(EVENT_ITSELF), {"about": event_id})
     if row is None:
         raise EVENT_ITSELF.missing(event_id)
     return EventSeen(id=row.event_id, is_public=row.is_public, state=row.state, created_by=row.created_by)
