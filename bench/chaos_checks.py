@@ -106,6 +106,7 @@ def feeds_have_no_gap(stage: Stage, _done: Acknowledged, _faults: Sequence[Fault
 CAUSES = {
     "broker-away": ("broker",),
     "no-live-worker": ("worker", "database", "connections"),
+    "keeper-late": ("keeper", "database", "connections"),
     "queue-stuck": ("worker", "broker", "keeper", "database", "connections", "solver"),
     "canary-late": ("worker", "broker", "keeper", "database", "connections", "solver", "pool"),
 }

@@ -28,6 +28,8 @@ class AlertKind(StrEnum):
     NO_LIVE_WORKER = "no-live-worker"
     BROKER_AWAY = "broker-away"
     """The broker does not answer the keeper: draws wait, and start by themselves when it is back."""
+    KEEPER_LATE = "keeper-late"
+    """No keeper leads: raised by the workers, cleared by the next keeper."""
     CANARY_LATE = "canary-late"
     """The keeper's own job did not come back as a draw in time."""
 

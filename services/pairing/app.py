@@ -108,7 +108,13 @@ _heartbeats: list[Heartbeat] = []
 def _ready(sender: Any = None, **_kwargs: Any) -> None:
     queues = sorted(queue.name for queue in sender.task_consumer.queues) if sender is not None else []
     name = worker_name(os.getpid())
-    heartbeat = Heartbeat(SETTINGS.database_url, name=name, queues=queues, lease_seconds=SETTINGS.lease_seconds)
+    heartbeat = Heartbeat(
+        SETTINGS.database_url,
+        name=name,
+        queues=queues,
+        lease_seconds=SETTINGS.lease_seconds,
+        grace_seconds=SETTINGS.alert_grace_seconds,
+    )
     _heartbeats.append(heartbeat)
     heartbeat.start()
 

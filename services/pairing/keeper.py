@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
 
@@ -24,6 +25,7 @@ from qisai.queue.app import make_celery
 from qisai.queue.sending import send_pair
 from services.pairing import canary, jobs, keeping, watching
 from services.pairing.broker import Broker
+from services.pairing.keeper_beat import Beat
 from services.pairing.keeper_http import serve
 from services.pairing.metrics import Metrics
 
@@ -51,6 +53,8 @@ class Keeper:
         self.healthy = False
         self.leading = False
         self.times_led = 0
+        self.beat = Beat(lease_seconds=limits.lease_seconds)
+        self._led_since = float("-inf")
         self._round = 0
 
     def run(self) -> None:
@@ -59,14 +63,17 @@ class Keeper:
             try:
                 with self._leadership() as lead:
                     self.healthy = True
+                    self.beat.write(self.database, is_leading=lead is not None)
                     if lead is None:
                         self.stopped.wait(max(self.interval, 1))
                         continue
                     log.info("keeper.leading")
                     self.leading = True
                     self.times_led += 1
+                    self._led_since = time.monotonic()
                     while not self.stopped.is_set():
                         lead()
+                        self.beat.write(self.database, is_leading=True)
                         self.look()
                         self.stopped.wait(self.interval)
             except (Unavailable, sa.exc.DBAPIError) as error:
@@ -103,7 +110,9 @@ class Keeper:
         self._take_back()
         self._send()
         with self.database.snapshot() as session:
-            changes = watching.changes(session, limits=self.limits, broker_answers=self.broker.answers)
+            is_early = time.monotonic() < self._led_since + self.limits.grace_seconds
+            answers = self.broker.answers
+            changes = watching.changes(session, limits=self.limits, broker_answers=answers, is_early=is_early)
         for change in changes:
             with self.database.transaction() as session:
                 change.make(session)
@@ -149,7 +158,11 @@ def main() -> None:
         celery,
         interval_ms=here.keeper_interval_ms,
         max_attempts=here.max_attempts,
-        limits=watching.Limits(lease_seconds=here.lease_seconds, canary_seconds=here.canary_seconds),
+        limits=watching.Limits(
+            lease_seconds=here.lease_seconds,
+            canary_seconds=here.canary_seconds,
+            grace_seconds=here.alert_grace_seconds,
+        ),
     )
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -161,6 +174,8 @@ def main() -> None:
     server = serve(keeper, metrics, host=here.keeper_host, port=here.keeper_port)
     try:
         keeper.run()
+        with suppress(Unavailable):
+            keeper.beat.remove(database)
     finally:
         server.shutdown()
         keeper.broker.close()

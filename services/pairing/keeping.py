@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import IdempotencyRow, WebSessionRow
-from qisai.db.jobs import JobRow, WorkerRow
+from qisai.db.jobs import JobRow, KeeperRow, WorkerRow
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import system_actor
 from services.pairing.alert_kinds import AlertKind, switch
@@ -34,10 +34,11 @@ def tell_failed(session: Session, row: JobRow) -> None:
 
 
 def prune(session: Session) -> None:
-    """Deletes what is past its time: idempotency keys after a day, ended sessions, dead workers' rows, old jobs."""
+    """Deletes what is past its time: idempotency keys, ended sessions, rows of dead workers and keepers, old jobs."""
     session.execute(sa.delete(IdempotencyRow).where(IdempotencyRow.created_at < ago(_DAY)))
     session.execute(sa.delete(WebSessionRow).where(WebSessionRow.expires_at < ago(7 * _DAY)))
     session.execute(sa.delete(WorkerRow).where(WorkerRow.seen_at < ago(3600)))
+    session.execute(sa.delete(KeeperRow).where(KeeperRow.seen_at < ago(3600)))
     ended = JobRow.state.not_in(ACTIVE)
     session.execute(sa.delete(JobRow).where(ended, JobRow.finished_at < ago(KEPT_DAYS * _DAY)))
     session.execute(sa.delete(JobRow).where(ended, JobRow.is_canary, JobRow.finished_at < ago(_DAY)))

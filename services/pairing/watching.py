@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -26,6 +26,8 @@ class Limits:
 
     lease_seconds: int
     canary_seconds: int
+    grace_seconds: int = 0
+    """So long after a keeper begins to lead nobody's silence is an alert yet: others may be starting too."""
 
     @property
     def stuck_seconds(self) -> float:
@@ -62,23 +64,28 @@ class Change:
         )
 
 
-def changes(session: Session, *, limits: Limits, broker_answers: bool) -> list[Change]:
-    """What has to be raised, because it is wrong and not open, and cleared, because it is open and no longer wrong."""
-    watched = (
-        AlertKind.QUEUE_STUCK,
-        AlertKind.NO_LIVE_WORKER,
-        AlertKind.BROKER_AWAY,
-        AlertKind.CANARY_LATE,
-        AlertKind.OTHER_RELEASE,
-    )
+_OF_SILENCE: Final = frozenset({AlertKind.QUEUE_STUCK, AlertKind.NO_LIVE_WORKER, AlertKind.CANARY_LATE})
+"""Where everything starts at once, or comes back with the database, these would be raised for a moment each time."""
+_WATCHED: Final = (*_OF_SILENCE, AlertKind.BROKER_AWAY, AlertKind.OTHER_RELEASE, AlertKind.KEEPER_LATE)
+
+
+def changes(session: Session, *, limits: Limits, broker_answers: bool, is_early: bool = False) -> list[Change]:
+    """What has to be raised, because it is wrong and not open, and cleared, because it is open and no longer wrong.
+
+    `is_early`: within the grace, when silence raises nothing; what is open already stays open.
+    """
     rows = session.execute(
         sa.select(AlertRow.kind, AlertRow.key, AlertRow.event_id).where(
-            AlertRow.kind.in_(watched), AlertRow.cleared_at.is_(None)
+            AlertRow.kind.in_(_WATCHED), AlertRow.cleared_at.is_(None)
         )
     )
     is_open = {(AlertKind(row.kind), row.key): row.event_id for row in rows}
     wrong = {(change.kind, change.key): change for change in _wrong(session, limits, broker_answers=broker_answers)}
-    raised = [change for place, change in wrong.items() if place not in is_open]
+    raised = [
+        change
+        for place, change in wrong.items()
+        if place not in is_open and not (is_early and change.kind in _OF_SILENCE)
+    ]
     cleared = [
         Change(kind=kind, key=key, on=False, event_id=event_id)
         for (kind, key), event_id in is_open.items()

@@ -50,6 +50,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "QISAI_KEEPER_INTERVAL_MS": "pause between two looks of the keeper at the job table, in milliseconds",
     "QISAI_BREAKER_PAUSE_SECONDS": "how long the circuit breaker of an event stays open before one draw tries again",
     "QISAI_CANARY_SECONDS": "pause between two canary jobs, which prove the way from request to draw; 0 for none",
+    "QISAI_ALERT_GRACE_SECONDS": "so long after a keeper begins to lead nobody's silence is an alert yet, in seconds",
     "QISAI_SOLVER_MEMORY_MB": "address-space limit of a solver process in MiB",
     "QISAI_TOKEN": "API token for `qisai demo` and other commands that speak HTTP",
     "QISAI_URL": "address of the gateway for commands that speak HTTP",
@@ -209,6 +210,7 @@ class PairingSettings:
     max_attempts: int
     breaker_pause_seconds: int
     canary_seconds: int
+    alert_grace_seconds: int
     keeper_interval_ms: int
     keeper_host: str
     keeper_port: int
@@ -226,6 +228,7 @@ def pairing_settings() -> PairingSettings:
         max_attempts=number("QISAI_PAIRING_MAX_ATTEMPTS", default=5, least=1, most=100),
         breaker_pause_seconds=number("QISAI_BREAKER_PAUSE_SECONDS", default=60, least=1, most=86_400),
         canary_seconds=number("QISAI_CANARY_SECONDS", default=60, most=86_400),
+        alert_grace_seconds=number("QISAI_ALERT_GRACE_SECONDS", default=30, most=3600),
         keeper_interval_ms=number("QISAI_KEEPER_INTERVAL_MS", default=500, least=20, most=60_000),
         keeper_host=read("QISAI_KEEPER_HOST", "127.0.0.1") or "127.0.0.1",
         keeper_port=number("QISAI_KEEPER_PORT", default=8083, least=0, most=65_535),

@@ -326,6 +326,7 @@ def _make(folder: Path, stack: ExitStack, environment: Mapping[str, str], worker
             "QISAI_SOLVER_MEMORY_MB": "700",
             "QISAI_BREAKER_PAUSE_SECONDS": "1",
             "QISAI_CANARY_SECONDS": "3",
+            "QISAI_ALERT_GRACE_SECONDS": "3",
             "QISAI_KEEPER_INTERVAL_MS": "50",
             "STEERING": str(folder / "steering"),
             **environment,

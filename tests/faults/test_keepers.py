@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import psutil
 import pytest
 import requests
+import sqlalchemy as sa
 
+from qisai.db.accounts import Role
 from tests.faults.play import Play, is_the_draw
-from tests.faults.stage import Part, Stage, soon
+from tests.faults.stage import LEASE_SECONDS, Part, Stage, pause, soon
 
 
 @pytest.fixture
@@ -49,6 +52,50 @@ def test_when_the_keeper_is_killed_the_second_takes_over(stage: Stage, play: Pla
 def test_a_draw_asked_for_while_no_keeper_runs_is_made(stage: Stage, play: Play) -> None:
     stage.keepers[0].kill()
     stage.ends(play.ask())
+
+
+def test_a_dead_keeper_is_told_by_the_workers_and_seen_by_those_who_operate(stage: Stage) -> None:
+    """Without Prometheus too: an alert, and /ops says when it was last seen."""
+    ops = stage.person(Role.OPS)
+
+    def keeper() -> tuple[bool, list[Any]]:
+        body = ops.get("/api/v1/ops/queue").json
+        return body["keeper_is_late"], body["keepers"]
+
+    def told() -> int:
+        return sum(worker.said("kind='keeper-late'") for worker in stage.workers)
+
+    soon(lambda: ready(stage.keepers[0]) is True and keeper()[0] is False)
+    before = told()
+    stage.keepers[0].kill()
+    stage.alert_opens("keeper-late")
+    assert told() == before + 1
+    is_late, (last, *_others) = keeper()
+    assert is_late
+    assert (last["pid"], last["is_leading"]) == (stage.keepers[0].pid, True)
+    assert last["seen_seconds_ago"] > 2 * LEASE_SECONDS
+    stage.keepers[0].start()
+    stage.alert_clears("keeper-late")
+    assert keeper()[0] is False
+
+
+def test_at_a_normal_start_nobody_is_missed_yet(stage: Stage) -> None:
+    """The keeper is there before the workers, whose start takes seconds: no alert, as long as they come in time."""
+    for part in (*stage.workers, *stage.keepers):
+        part.stop()
+    with stage.owner() as session:
+        session.execute(sa.text("DELETE FROM alert"))
+        session.execute(sa.text("UPDATE worker SET seen_at = now() - interval '1 hour'"))  # of a machine that crashed
+    keeper = stage.add_keeper(QISAI_ALERT_GRACE_SECONDS="30")
+    keeper.start()
+    soon(lambda: ready(keeper) is True)
+    pause(1)  # in which a keeper without patience looks twenty times
+    for worker in stage.workers:
+        worker.start()
+    soon(stage.is_whole)
+    raised = {row.kind for row in stage.rows("SELECT kind FROM alert")}
+    keeper.stop()
+    assert raised == set()
 
 
 def test_a_keeper_that_stands_still_loses_the_lead(stage: Stage, play: Play, second: Part) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -31,10 +32,10 @@ from tests.servers import Database, comes_true
 NOWHERE = "redis://127.0.0.1:1/0"
 
 
-def keeper_of(connections: Connections, redis_url: str, *, canary_seconds: int = 0) -> Keeper:
+def keeper_of(connections: Connections, redis_url: str, *, canary_seconds: int = 0, grace_seconds: int = 0) -> Keeper:
     """A keeper that looks every 50 ms."""
     celery = make_celery(redis_url, prefix="test:", for_worker=False)
-    limits = Limits(lease_seconds=3, canary_seconds=canary_seconds)
+    limits = Limits(lease_seconds=3, canary_seconds=canary_seconds, grace_seconds=grace_seconds)
     return Keeper(connections, celery, interval_ms=50, max_attempts=2, limits=limits)
 
 
@@ -130,6 +131,28 @@ def test_the_alert_about_missing_workers_comes_and_goes(database: Database, pair
         session.add(WorkerRow(name="w", host="h", pid=1, release="0", algorithms=[], queues=[]))
     keeper.look()
     assert rows(database, AlertRow)[0].cleared_at is not None
+
+
+def test_a_worker_that_never_comes_is_an_alert_after_the_grace_and_not_before(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
+    event_with_job(database)
+    sql(database, "UPDATE pairing_job SET due_at = now() - interval '5 minutes', sent_at = now()")
+    with at_work(keeper_of(pairing, valkey, grace_seconds=2)) as keeper:
+        assert comes_true(lambda: keeper.leading)
+        time.sleep(1)  # in which it looks twenty times
+        assert open_alerts(database) == set()
+        assert comes_true(lambda: open_alerts(database) == {"no-live-worker", "queue-stuck"})
+
+
+def test_a_keeper_that_has_just_come_clears_no_alert_of_somebody_who_is_still_away(
+    database: Database, pairing: Connections, valkey: str
+) -> None:
+    keeper_of(pairing, valkey).look()
+    with at_work(keeper_of(pairing, valkey, grace_seconds=60)) as keeper:
+        assert comes_true(lambda: keeper.leading)
+        time.sleep(0.5)
+        assert open_alerts(database) == {"no-live-worker"}
 
 
 def test_a_queue_that_does_not_move_raises_an_alert(database: Database, pairing: Connections) -> None:

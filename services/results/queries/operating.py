@@ -9,7 +9,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from qisai.db.jobs import BreakerRow, JobRow, JobState, WorkerRow
+from qisai.db.jobs import KEEPER_LEADS, BreakerRow, JobRow, JobState, KeeperRow, WorkerRow
 from qisai.db.records import AlertRow
 
 HISTORY_MINUTES: Final = 60
@@ -65,8 +65,17 @@ def workers(session: Session) -> Sequence[Any]:
     """Workers by name, with the seconds since each was seen."""
     w = WorkerRow
     age = sa.func.extract("epoch", sa.func.clock_timestamp() - w.seen_at).label("age")
-    columns = (w.name, w.host, w.pid, w.release, w.algorithms, w.queues, w.started_at, w.seen_at, w.job_id)
-    return session.execute(sa.select(*columns, age).order_by(w.name)).all()
+    columns = (w.name, w.host, w.pid, w.release, w.algorithms, w.queues, w.started_at, w.seen_at)
+    return session.execute(sa.select(*columns, w.job_id, w.load, age).order_by(w.name)).all()
+
+
+def keepers(session: Session) -> Sequence[Any]:
+    """Keepers, the one that leads first, with the seconds since each was seen and whether it leads and was in time."""
+    k = KeeperRow
+    age = sa.func.extract("epoch", sa.func.clock_timestamp() - k.seen_at).label("age")
+    columns = (k.name, k.host, k.pid, k.release, k.is_leading, k.started_at, k.seen_at)
+    leads = sa.and_(*KEEPER_LEADS).label("leads")
+    return session.execute(sa.select(*columns, age, leads).order_by(leads.desc(), k.seen_at.desc())).all()
 
 
 def breakers(session: Session) -> Sequence[BreakerRow]:

@@ -28,10 +28,11 @@ _RECENT = 20
 @api.get("/queue")
 @requires(Right.OPERATE)
 def get_queue() -> Response:
-    """Depth, age of the oldest due job, jobs by state, the latest jobs, the last hour by minutes."""
+    """Depth, age of the oldest due job, jobs by state, the latest jobs, the last hour by minutes, keepers."""
     with here().database.snapshot() as session:
         found = queries.queue(session)
         recent = [draw_answers.job(row) for row in jobs_queries.jobs(session, limit=_RECENT)]
+        keepers = queries.keepers(session)
     history = [
         {"minute": moment(row.minute), "finished": row.finished, "failed": row.failed, "waiting": row.waiting}
         for row in found.history
@@ -42,6 +43,8 @@ def get_queue() -> Response:
         "by_state": found.by_state,
         "recent": recent,
         "history": history,
+        "keepers": [_keeper(row) for row in keepers],
+        "keeper_is_late": not any(row.leads for row in keepers),
     }
     return Answer(body=body).response()
 
@@ -79,6 +82,7 @@ def list_workers() -> Response:
             "seen_at": moment(row.seen_at),
             "seen_seconds_ago": round(float(row.age), 1),
             "job_id": row.job_id,
+            "load": None if row.load is None else round(row.load, 2),
         }
         for row in rows
     ]
@@ -126,6 +130,19 @@ def _page(items: list[dict[str, Any]], *, limit: int) -> Response:
     shown = items[:limit]
     following = encode_cursor([shown[-1]["id"]]) if len(items) > limit else None
     return Answer(body=answers.page(shown, after=following)).response()
+
+
+def _keeper(row: Any) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "host": row.host,
+        "pid": row.pid,
+        "release": row.release,
+        "is_leading": row.is_leading,
+        "started_at": moment(row.started_at),
+        "seen_at": moment(row.seen_at),
+        "seen_seconds_ago": round(float(row.age), 1),
+    }
 
 
 def _breaker(row: BreakerRow) -> dict[str, Any]:

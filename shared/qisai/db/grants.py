@@ -178,7 +178,7 @@ _RESULTS: Final = (
         service="results", table="pairing_job", insert=True, update=True, why="asks for draws, cancels; serves /jobs"
     ),
     Grant(service="results", table="breaker", update=True, why="ops reset a breaker; serves /ops"),
-    *_reads("results", "worker", why="serves /ops"),
+    *_reads("results", "worker", "keeper", why="serves /ops"),
     *_knows_callers("results"),
     *_keeps_records("results"),
 )
@@ -221,6 +221,7 @@ _PAIRING: Final = (
         why="the keeper inserts canaries; without the column of the event it can insert nothing else",
     ),
     Grant(service="pairing", table="worker", insert=True, update=True, delete=True, why="owns heartbeats of workers"),
+    Grant(service="pairing", table="keeper", insert=True, update=True, delete=True, why="owns heartbeats of keepers"),
     Grant(service="pairing", table="breaker", insert=True, update=True, why="owns circuit breakers"),
     Grant(
         service="pairing",

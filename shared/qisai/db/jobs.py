@@ -112,6 +112,31 @@ class WorkerRow(Base):
     started_at: Mapped[Created]
     seen_at: Mapped[Created]
     job_id: Mapped[int | None]
+    load: Mapped[float | None] = mapped_column(sa.Double)
+    """The machine's load average of the last minute for each of its cores: above 1, work waits for a core."""
+
+
+class KeeperRow(Base):
+    """Heartbeat of a keeper. One of them leads; the others wait to take over."""
+
+    __tablename__ = "keeper"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    host: Mapped[str]
+    pid: Mapped[int] = mapped_column(sa.Integer)
+    release: Mapped[str]
+    is_leading: Mapped[bool]
+    late_seconds: Mapped[int] = mapped_column(sa.Integer)
+    """What it promises: unseen for so long, it is dead or stands still."""
+    started_at: Mapped[Created]
+    seen_at: Mapped[Created]
+
+
+KEEPER_LEADS: Final = (
+    KeeperRow.is_leading,
+    KeeperRow.seen_at > sa.func.clock_timestamp() - sa.func.make_interval(0, 0, 0, 0, 0, 0, KeeperRow.late_seconds),
+)
+"""True for a keeper that leads and was seen in time. Where no row fulfils it, nobody keeps the queue."""
 
 
 class BreakerState(StrEnum):
