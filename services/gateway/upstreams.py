@@ -15,8 +15,10 @@ from typing import Any, Final
 
 import requests
 import structlog
-from requests.adapters import HTTPAdapter
+from requests.adapters import BaseAdapter, HTTPAdapter
+from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError
 
 from qisai.errors import Unavailable
@@ -48,12 +50,41 @@ class _Rested:
         super()._put_conn(connection)  # type: ignore[misc]
 
 
-class _HttpPool(_Rested, HTTPConnectionPool):
+class _AtOnce:
+    """Mixed into connections: a request's head and body leave together, and the service wakes but once for them."""
+
+    _held: list[bytes] | None = None
+
+    def request(self, *arguments: Any, **named: Any) -> None:
+        pieces: list[bytes] = []
+        self._held = pieces
+        try:
+            super().request(*arguments, **named)  # type: ignore[misc]
+        finally:
+            self._held = None
+        self.send(b"".join(pieces))
+
+    def send(self, data: Any) -> None:
+        if self._held is None:
+            super().send(data)  # type: ignore[misc]
+        else:
+            self._held.append(data)
+
+
+class _HttpConnection(_AtOnce, HTTPConnection):
     pass
+
+
+class _HttpsConnection(_AtOnce, HTTPSConnection):
+    pass
+
+
+class _HttpPool(_Rested, HTTPConnectionPool):
+    ConnectionCls = _HttpConnection
 
 
 class _HttpsPool(_Rested, HTTPSConnectionPool):
-    pass
+    ConnectionCls = _HttpsConnection
 
 
 def _pooled_session() -> requests.Session:
@@ -78,6 +109,10 @@ class Service:
     failures: int = 0
     resting_until: float = 0.0
     session: requests.Session = field(default_factory=_pooled_session)
+    _adapter: BaseAdapter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._adapter = self.session.get_adapter(self.base_url)
 
     def send(
         self,
@@ -91,17 +126,12 @@ class Service:
         """The service's answer, its body not read yet. `target`: path with query. Raises `Unavailable`."""
         if self.failures >= FAILURES_TO_REST and time.monotonic() < self.resting_until:
             raise self._away()
+        prepared = _prepared(method, self.base_url + target, headers, body)
         attempts = 2 if method in READS else 1
         for attempt in range(1, attempts + 1):
             try:
-                answer = self.session.request(
-                    method,
-                    self.base_url + target,
-                    data=body,
-                    headers={"Accept-Encoding": "identity", **headers},
-                    timeout=timeout or (CONNECT_SECONDS, self.read_seconds),
-                    stream=True,
-                    allow_redirects=False,
+                answer = self._adapter.send(
+                    prepared, timeout=timeout or (CONNECT_SECONDS, self.read_seconds), stream=True
                 )
             except requests.RequestException as error:
                 self._failed(method, error)
@@ -136,6 +166,17 @@ class Service:
             retry_after=1,
             service=self.name,
         )
+
+
+def _prepared(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> requests.PreparedRequest:
+    """A request as it is to be sent. A session would prepare it too: by merging what it remembers, which is nothing,
+    and by rewriting an address that is well-formed already, for a third of what a call costs the gateway."""
+    prepared = requests.PreparedRequest()
+    prepared.method, prepared.url, prepared.body = method, url, body
+    prepared.headers = CaseInsensitiveDict({"Accept-Encoding": "identity", **headers})
+    if body is not None or method not in READS:
+        prepared.headers["Content-Length"] = str(len(body or b""))
+    return prepared
 
 
 def _was_never_sent(error: Exception) -> bool:
