@@ -28,18 +28,17 @@ _HEADERS: Final = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-_HSTS: Final = "max-age=31536000"
+_HTTPS_ONLY: Final = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 def install(app: Flask, *, is_https: bool) -> None:
     """Adds the headers to every answer; answers for one person are kept by no cache but theirs."""
+    added = [(name, value, name.lower()) for name, value in (_HEADERS | (_HTTPS_ONLY if is_https else {})).items()]
 
     @app.after_request
     def protect(response: Response) -> Response:
-        for name, value in _HEADERS.items():
-            response.headers.setdefault(name, value)
-        if is_https:
-            response.headers.setdefault("Strict-Transport-Security", _HSTS)
+        there = {name.lower() for name, _ in response.headers}
+        response.headers.extend([(name, value) for name, value, lower in added if lower not in there])
         if "Cookie" in request.headers or "Authorization" in request.headers:
             response.headers.setdefault("Cache-Control", "private, no-cache")
             response.vary.add("Cookie")

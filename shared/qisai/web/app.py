@@ -45,6 +45,7 @@ def make_app(name: str, *, max_body_bytes: int, blueprints: Iterable[APIBlueprin
     app.config["MAX_CONTENT_LENGTH"] = max_body_bytes
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    app.ensure_sync = _as_it_is  # type: ignore[method-assign, assignment]
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would redirect, in HTML, to whatever host the caller named
     problems.install(app)
@@ -109,6 +110,11 @@ def _admit(database: Database, said: assertion.Assertion, declared: rights.Decla
         identity.authorise(
             connection, g.caller, right=declared.right, method=request.method, event_id=g.event_id, event=event
         )
+
+
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    """No view of ours is a coroutine: Flask would look again, at each request, at each function it calls."""
+    return function
 
 
 def _bad_request(error: ValidationError) -> Response:
