@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final
 import requests
 from flask import Response, current_app, request
 from flask_openapi3 import APIBlueprint, Tag
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from qisai.client.problems import raise_problem
 from qisai.errors import Invalid, Unavailable
 from qisai.web.rights import Right, requires
-from qisai.web.shapes import EventPath
+from qisai.web.shapes import EventPath, Query
 from services.gateway.credentials import Credential
 from services.gateway.live import LiveEvents, News, Read
 from services.gateway.parts import Parts, credential, parts
@@ -25,7 +25,7 @@ MOST_MISSED: Final = 200
 """Who missed more than this is told to load the page anew."""
 
 
-class StreamQuery(BaseModel):
+class StreamQuery(Query):
     after: Annotated[int | None, Field(ge=0, le=2**63 - 2)] = None
     """Feed number last seen; without it the stream begins now. The header `Last-Event-ID` goes before it."""
 

@@ -23,7 +23,7 @@ from qisai.db.entrants import Sex
 from qisai.db.events import EventState
 from qisai.formats.typed_text import email_fits, phone_fits, tidy, unprintable
 from qisai.kernel.model import ByeKind
-from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, RoundNumber, plain
+from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, Query, RoundNumber, plain
 from services.registration.states import SLUGS
 
 
@@ -129,7 +129,7 @@ class EventsQuery(PageQuery):
     q: SearchText | None = None
 
 
-class EntrantsQuery(BaseModel):
+class EntrantsQuery(Query):
     """`q`: part of the name, its Pinyin or the initials of it, or the number."""
 
     q: SearchText | None = None
@@ -140,7 +140,7 @@ class EntrantsQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=1000)] = 500
 
 
-class ImportQuery(BaseModel):
+class ImportQuery(Query):
     dry_run: bool = True
     plan: Annotated[str | None, Field(pattern="^[0-9a-f]{64}$")] = None
     """`plan` of the dry run that was looked at: refused where the import would now do something else."""
@@ -345,7 +345,7 @@ class DeadlineBody(Body):
     until: Moment
 
 
-class ExportQuery(BaseModel):
+class ExportQuery(Query):
     form: Literal["csv", "xlsx"] = "csv"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import Field, StrictInt
 
 from qisai.kernel.pairing.hand import EditKind
-from qisai.web.shapes import Body, Line, OptionalBody, RoundPath
+from qisai.web.shapes import Body, Line, OptionalBody, Query, RoundPath
 
 EntrantNumber = Annotated[StrictInt, Field(ge=1, le=999_999)]
 
@@ -28,7 +28,7 @@ class DrawRequest(OptionalBody):
     limits: DrawLimits = Field(default_factory=DrawLimits)
 
 
-class DryRunQuery(BaseModel):
+class DryRunQuery(Query):
     dry_run: bool = False
     """Only say what would come of it; nothing is written."""
 

@@ -18,6 +18,7 @@ from qisai.web.shapes import (
     NeededReason,
     OptionalBody,
     PageQuery,
+    Query,
     Reason,
     RoundNumber,
     RoundPath,
@@ -58,7 +59,7 @@ Moment = Annotated[datetime, AfterValidator(_with_zone)]
 Part = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(plain)]
 
 
-class LogFilterQuery(BaseModel):
+class LogFilterQuery(Query):
     """What of the log to show; what is left out does not narrow it."""
 
     kind: Annotated[str | None, Field(pattern="^(result|conflict|audit|transition)$")] = None
@@ -87,17 +88,17 @@ class AlertsQuery(PageQuery):
     """Only alerts whose cause is not gone."""
 
 
-class AfterQuery(BaseModel):
+class AfterQuery(Query):
     after: Annotated[int | None, Field(ge=0, le=100)] = None
     """Round after which; without it after the last one that is published."""
 
 
-class FeedQuery(BaseModel):
+class FeedQuery(Query):
     after: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 500
 
 
-class ImportQuery(BaseModel):
+class ImportQuery(Query):
     name: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(plain)] = "Imported event"
     profile: Annotated[str | None, Field(max_length=60), AfterValidator(lambda v: v if v is None else plain(v))] = None
     """Game of a file that names none."""

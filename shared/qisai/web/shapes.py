@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictStr, model_validator
@@ -46,7 +47,24 @@ class RoundPath(EventPath):
     round_no: RoundNumber
 
 
-class PageQuery(BaseModel):
+class Query(BaseModel):
+    """The values of a query string.
+
+    Its JSON schema is made once: flask-openapi3 asks for it at each request, and making it takes as long as a read.
+    """
+
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """The schema; with arguments, as for the description of the API, a new one."""
+        return super().model_json_schema(*arguments, **named) if arguments or named else _plain_schema(cls)
+
+
+@cache
+def _plain_schema(model: type[Query]) -> dict[str, Any]:
+    return super(Query, model).model_json_schema()
+
+
+class PageQuery(Query):
     """Where to go on in a list, and how much of it."""
 
     cursor: Annotated[str | None, Field(max_length=400)] = None
