@@ -221,12 +221,14 @@ def test_an_organiser_makes_an_event_and_the_desk_fills_it(platform: Platform, c
     report = chief.post(f"{desk}/import", files={"file": ("名单.csv", roster)})
     assert "冯甲" in report.text
     plan = re.search(r'name="plan" value="(\w*)"', report.text)
-    text = re.search(r"<textarea name=\"text\"[^>]*>(.*?)</textarea>", report.text, re.S)
+    kept = re.search(r'name="kept" value="([^"]*)"', report.text)
     assert plan is not None
-    assert text is not None
-    assert "The roster is imported." in chief.post(f"{desk}/import", text=text[1], plan=plan[1], apply="1").text
-    assert "3 entrants changed." in chief.post(f"{desk}/all/approve").text
-    assert "3 entrants changed." in chief.post(f"{desk}/all/seat").text
+    assert kept is not None
+    assert "The roster is imported." in chief.post(f"{desk}/import", kept=kept[1], plan=plan[1], apply="1").text
+    for source, to in (("registered", "approved"), ("approved", "seated")):
+        if to == "seated":
+            assert "3 entrants would be: seated" in chief.post(f"{desk}/bulk", all_in=source, to=to).text
+        assert "3 entrants changed." in chief.post(f"{desk}/bulk", all_in=source, to=to, apply="1").text
     assert "The numbers are drawn." in chief.post(f"{desk}/lots", mode="machine").text
     assert sorted(entrant.number or 0 for entrant in platform.admin.entrants.list(event_id)) == [1, 2, 3]
 

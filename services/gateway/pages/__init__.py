@@ -9,14 +9,22 @@ from flask import Flask
 
 from services.gateway.pages import (
     api_docs,
+    attendance_page,
     chief,
     desk,
+    entrant_page,
     error_pages,
+    event_form,
+    import_pages,
     language,
+    lots_page,
     operations,
     organiser,
+    pairs_page,
+    profile_pages,
     public,
     referee,
+    self_registration_pages,
     signing_in,
     site,
     staff,
@@ -26,6 +34,8 @@ from services.gateway.pages import (
 
 def install(app: Flask, *, secret_key: str, is_https: bool) -> None:
     """Adds every page, the languages and the style sheets and scripts."""
+    # A roster that is pasted, or that comes back with its report, is as large as any other body may be.
+    app.config["MAX_FORM_MEMORY_SIZE"] = app.config["MAX_CONTENT_LENGTH"]
     app.secret_key = secret_key  # signs the cookie of the note that is shown after a form was sent
     app.config.update(
         SESSION_COOKIE_NAME="qisai_note",
@@ -35,6 +45,25 @@ def install(app: Flask, *, secret_key: str, is_https: bool) -> None:
     )
     language.install(app)
     site.install(app)
-    for module in (public, tables, signing_in, referee, chief, desk, organiser, staff, operations, api_docs):
+    for module in (
+        public,
+        tables,
+        signing_in,
+        referee,
+        chief,
+        desk,
+        entrant_page,
+        import_pages,
+        attendance_page,
+        pairs_page,
+        lots_page,
+        organiser,
+        event_form,
+        profile_pages,
+        self_registration_pages,
+        staff,
+        operations,
+        api_docs,
+    ):
         app.register_blueprint(module.pages)
     error_pages.install(app)

@@ -1,192 +1,238 @@
-"""The desk's page: add, import, approve, check in, seat, draw lots, withdraw."""
+"""The desk's page: everybody in one list, found by two letters, moved one at a time or many at once."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
-from qisai.client import BulkChange, Entrant, ImportReport
+from qisai.client import BulkChange, Client, Entrant, Event
 from qisai.errors import NotFound, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
-from services.gateway.pages.site import client, for_those_who, lines_of, telling, whole_number
+from services.gateway.pages.desk_list import MOST_ROWS, rows
+from services.gateway.pages.entrant_steps import offered
+from services.gateway.pages.fault_words import lines_of, refusal
+from services.gateway.pages.site import client, for_those_who
 
 pages = Blueprint("desk", __name__)
 
-_DESK = "/events/<int:event_id>/desk"
-MOST_TEXT = 4 << 20
-"""Longest pasted roster, in characters."""
+DESK: Final = "/events/<int:event_id>/desk"
+_FILTERS: Final = ("q", "state", "sort")
+_MOST_REFUSALS: Final = 10
 
 
-@pages.get(_DESK)
+@pages.get(DESK)
 @requires(Right.PUBLIC)
 def desk(event_id: int) -> str:
     """All entrants with what can be done next."""
     return _page(event_id)
 
 
-@pages.post(f"{_DESK}/add")
+@pages.post(f"{DESK}/check-in")
 @requires(Right.PUBLIC)
-def add(event_id: int) -> str | Response | tuple[str, int]:
-    """Registers one entrant; what was typed stays in the form where it is refused."""
-    form = request.form
-    given: dict[str, Any] = {"name": form.get("name", "").strip()}
-    if form.get("club", "").strip():
-        given["club"] = form["club"].strip()
-    if form.get("seed", "").strip():
-        given["seed"] = whole_number(form["seed"])
-    members = [line.strip() for line in form.get("members", "").splitlines() if line.strip()]
-    if members:
-        given["members"] = members
-    try:
-        added: Entrant = client().entrants.add(event_id, key=form.get("key") or None, **given)
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        return _page(event_id, typed=dict(form), faults=lines_of(error)), 422
-    flash(_("%(name)s is registered.", name=added.name), "done")
-    return _back(event_id)
+def check_in(event_id: int) -> str | Response | tuple[str, int]:
+    """Checks in (without check-in: seats) whoever the letters fit, where that is one person; else asks which."""
+    asking = client()
+    event = _event(asking, event_id)
+    chosen, typed = _seen(request.form.get("entrant", "")), request.form.get("letters", "").strip()
+    if chosen is not None:
+        return _checked_in(event, chosen)
+    found = asking.entrants.list(event_id, q=typed) if typed else ()
+    ready = [entrant for entrant in found if entrant.state == "approved"]
+    if len(ready) == 1:
+        return _checked_in(event, ready[0])
+    if not ready:
+        return _page(event_id, letters=typed, faults=[_nobody(typed, found)]), 422
+    return _page(event_id, letters=typed, candidates=ready)
 
 
-@pages.post(f"{_DESK}/import")
-@requires(Right.PUBLIC)
-def import_roster(event_id: int) -> str | Response | tuple[str, int]:
-    """A spreadsheet or pasted text: first the report, then, with the same content, the import."""
-    content = _content()
-    dry_run = "apply" not in request.form
-    report: ImportReport | None = None
-    faults: list[str] = []
-    try:
-        report = client().entrants.import_roster(
-            event_id, content, dry_run=dry_run, plan=request.form.get("plan") or None if not dry_run else None
-        )
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        faults = list(lines_of(error))
-    if report is not None and report.applied:
-        flash(_("The roster is imported."), "done")
-        return _back(event_id)
-    return _page(event_id, report=report, roster=_text(content), faults=faults), 422 if faults else 200
-
-
-@pages.post(f"{_DESK}/all/<step>")
-@requires(Right.PUBLIC)
-def all_of_them(event_id: int, step: str) -> Response:
-    """One step for everybody it fits: approve, check in, seat."""
-    asking = client().entrants
-    steps = {
-        "approve": lambda: asking.move_all(event_id, "approved", states=["registered"]),
-        "check-in": lambda: asking.check_in(event_id),
-        "seat": lambda: asking.seat(event_id),
-    }
-    if step not in steps:
-        raise NotFound("not-found", "There is no such step.")
-    with telling():
-        _tell(steps[step]())
-    return _back(event_id)
-
-
-@pages.post(f"{_DESK}/move")
+@pages.post(f"{DESK}/move")
 @requires(Right.PUBLIC)
 def move(event_id: int) -> Response:
     """One step of one entrant, with the version that the page showed."""
-    form = request.form
-    entrant = Entrant(
-        id=form.get("entrant", type=int) or 0,
-        name="",
-        state="",
-        version=form.get("version", type=int) or 0,
-    )
-    with telling():
-        moved = client().entrants.move(
-            event_id,
-            entrant,
-            form.get("to", ""),
-            reason=form.get("reason") or None,
-            from_round=form.get("from_round", type=int),
-        )
-        flash(_("%(name)s: saved.", name=moved.name), "done")
-    return _back(event_id)
+    entrant = _seen(request.form.get("step", ""))
+    to = request.form.get("step", "").rpartition(":")[2]
+    if entrant is None or to not in wording.ENTRANT_STATES:
+        raise NotFound("not-found", "There is no such step.")
+    _tell_step(event_id, entrant, to)
+    return back(event_id)
 
 
-@pages.post(f"{_DESK}/lots")
+@pages.post(f"{DESK}/bulk")
 @requires(Right.PUBLIC)
-def lots(event_id: int) -> Response:
-    """Gives everybody a number."""
-    with telling(_("The numbers are drawn.")):
-        client().entrants.draw_lots(event_id, mode=request.form.get("mode", "machine"))
-    return _back(event_id)
-
-
-def _page(
-    event_id: int,
-    *,
-    typed: dict[str, str] | None = None,
-    report: ImportReport | None = None,
-    roster: str = "",
-    faults: Any = (),
-) -> str:
+def bulk(event_id: int) -> str | Response:
+    """One step of many: first what it would do, then, for just these as they were shown, the step itself."""
     asking = client()
-    event = asking.events.get(event_id)
-    for_those_who(Right.MANAGE_ENTRANTS, event)
-    entrants = asking.entrants.list(event_id, q=request.args.get("q") or None, state=request.args.get("state") or None)
+    event = _event(asking, event_id)
+    to, reason = request.form.get("to", ""), request.form.get("reason", "").strip()
+    chosen = _chosen(asking, event_id)
+    if to not in wording.ENTRANT_STATES or not chosen:
+        flash(_("Choose entrants and a step first."), "error")
+        return back(event_id)
+    is_sure = "apply" in request.form
+    try:
+        change = asking.entrants.move_some(event_id, to, entrants=chosen, reason=reason or None, dry_run=not is_sure)
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        for line in lines_of(error):
+            flash(line, "error")
+        return back(event_id)
+    if is_sure:
+        return _done(event_id, change, to)
+    return _preview(asking, event, change, to=to, reason=reason)
+
+
+@pages.post(f"{DESK}/undo")
+@requires(Right.PUBLIC)
+def undo(event_id: int) -> Response:
+    """Takes a step of many back."""
+    try:
+        change = client().entrants.undo(event_id, request.form.get("undo", type=int) or 0)
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        for line in lines_of(error):
+            flash(line, "error")
+        return back(event_id)
+    count = len(change.changed)
+    flash(ngettext("Taken back for %(num)d entrant.", "Taken back for %(num)d entrants.", count), "done")
+    _tell_refused(change, to="")
+    return back(event_id)
+
+
+def back(event_id: int, **more: Any) -> Response:
+    """To the list as it was filtered."""
+    more |= {name: request.args[name] for name in _FILTERS if request.args.get(name)}
+    return redirect(url_for("desk.desk", event_id=event_id, **more), code=303)
+
+
+def _page(event_id: int, *, letters: str = "", candidates: Sequence[Entrant] = (), faults: Sequence[str] = ()) -> str:
+    asking = client()
+    event = _event(asking, event_id)
+    q, state, sort = (request.args.get(name, "") for name in _FILTERS)
+    state = state if state in wording.ENTRANT_STATES else ""
+    entrants = asking.entrants.list(event_id, q=q[:200] or None, state=state or None)
+    steps = offered(event)
+    shown = rows(entrants, steps, sort=sort or ("state" if state == "waiting" else ""))
+    named = [asking.entrants.get(event_id, one) for one in request.args.getlist("look", type=int)[:6]]
     return render_template(
         "desk.html",
         event=event,
         rounds=asking.rounds.list(event_id),
-        entrants=entrants,
-        lots=asking.entrants.lots(event_id),
-        typed=typed or {},
-        report=report,
-        roster=roster,
+        rows=shown[:MOST_ROWS],
+        count=len(shown),
+        filters={"q": q, "state": state, "sort": sort},
+        targets={step.to: step.word for step in sorted(steps, key=lambda step: not step.is_next)},
+        steps=steps,
+        letters=letters,
+        candidates=candidates,
         faults=faults,
-        steps=_STEPS,
-        outcome_words=wording.OUTCOMES,
+        undo=request.args.get("undo", type=int),
+        namesakes=named,
     )
 
 
-_STEPS = {
-    "waiting": ("registered", "cancelled"),
-    "registered": ("approved", "rejected", "cancelled"),
-    "approved": ("checked_in", "cancelled"),
-    "checked_in": ("seated", "approved", "cancelled"),
-    "seated": ("withdrawn", "checked_in"),
-    "withdrawn": ("seated",),
-    "rejected": ("registered",),
-    "cancelled": ("registered",),
-}
-"""Steps that a row offers; the service knows which of them are allowed now."""
+def _preview(asking: Client, event: Event, change: BulkChange, *, to: str, reason: str) -> str:
+    """Who would move and who not, with the same choice to send again."""
+    names = {entrant.id: entrant for entrant in asking.entrants.list(event.id)}
+    moving = [names[one["id"]] for one in change.changed if one["id"] in names]
+    refused = [
+        (str(one.get("name") or one.get("id")), refusal(one, source=_state(names, one), to=to))
+        for one in change.refused
+    ]
+    return render_template(
+        "bulk.html",
+        event=event,
+        rounds=asking.rounds.list(event.id),
+        moving=moving,
+        refused=refused,
+        moved_up=len(change.moved_up),
+        to=to,
+        reason=reason,
+        filters={name: request.args.get(name, "") for name in _FILTERS},
+    )
 
 
-def _content() -> bytes:
-    """The roster as bytes: the file as it came, so that its encoding can be told, or the text that was pasted."""
-    file = request.files.get("file")
-    if file is not None and file.filename:
-        content: bytes = file.read()
-        return content
-    return request.form.get("text", "")[:MOST_TEXT].encode()
+def _chosen(asking: Client, event_id: int) -> list[Entrant]:
+    """Who was ticked, or everybody in a state, at the versions that were seen."""
+    states = request.form.getlist("all_in")
+    if states:
+        return [entrant for entrant in asking.entrants.list(event_id) if entrant.state in states]
+    return [seen for text in request.form.getlist("entrant") if (seen := _seen(text)) is not None]
 
 
-def _text(content: bytes) -> str:
-    for encoding in ("utf-8-sig", "gb18030"):
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return ""
-
-
-def _tell(change: BulkChange) -> None:
+def _done(event_id: int, change: BulkChange, to: str) -> Response:
     count = len(change.changed)
     flash(ngettext("%(num)d entrant changed.", "%(num)d entrants changed.", count), "done")
-    for refused in change.refused[:20]:
-        flash(f"{refused.get('name') or refused.get('id')}: {refused.get('reason')}", "error")
+    if change.moved_up:
+        flash(
+            ngettext(
+                "%(num)d moved up from the waiting list.",
+                "%(num)d moved up from the waiting list.",
+                len(change.moved_up),
+            ),
+            "done",
+        )
+    _tell_refused(change, to=to)
+    return back(event_id, undo=change.undo)
 
 
-def _back(event_id: int) -> Response:
-    return redirect(url_for("desk.desk", event_id=event_id), code=303)
+def _tell_refused(change: BulkChange, *, to: str) -> None:
+    for one in change.refused[:_MOST_REFUSALS]:
+        flash(f"{one.get('name') or one.get('id')}: {refusal(one, source='', to=to)}", "error")
+    left = len(change.refused) - _MOST_REFUSALS
+    if left > 0:
+        flash(ngettext("… and %(num)d more like these", "… and %(num)d more like these", left), "error")
+
+
+def _checked_in(event: Event, entrant: Entrant) -> Response:
+    _tell_step(event.id, entrant, "checked_in" if event.needs_check_in else "seated")
+    return back(event.id)
+
+
+def _tell_step(event_id: int, entrant: Entrant, to: str) -> None:
+    try:
+        moved = client().entrants.move(event_id, entrant, to)
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        for line in lines_of(error):
+            flash(line, "error")
+    else:
+        state = wording.ENTRANT_STATES[moved.state]
+        flash(_("%(name)s: now %(state)s.", name=moved.name, state=state), "done")
+
+
+def _nobody(typed: str, found: Sequence[Entrant]) -> str:
+    """Why nobody is left to check in."""
+    if len(found) == 1:
+        state = wording.ENTRANT_STATES[found[0].state]
+        return str(_("%(name)s is %(state)s and cannot be checked in.", name=found[0].name, state=state))
+    return str(_("Nobody who could be checked in fits “%(letters)s”.", letters=typed[:40]))
+
+
+def _seen(text: str) -> Entrant | None:
+    """An entrant as a form names it: id, version, and what else stands behind them."""
+    one, _colon, rest = text.partition(":")
+    version = rest.partition(":")[0]
+    if not (one.isdecimal() and version.isdecimal() and len(text) < 60):
+        return None
+    return Entrant(id=int(one), name="", state="", version=int(version))
+
+
+def _state(names: dict[int, Entrant], one: Any) -> str:
+    known = names.get(one.get("id"))
+    return "" if known is None else known.state
+
+
+def _event(asking: Client, event_id: int) -> Event:
+    """The event, for those who move entrants in it."""
+    event = asking.events.get(event_id)
+    for_those_who(Right.MOVE_ENTRANT, event)
+    return event

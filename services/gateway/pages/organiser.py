@@ -1,107 +1,124 @@
-"""The organiser's pages: a new event, its steps, who works at it."""
+"""The organiser's page of an event: what it is and means, its steps forward and back, and a clone of it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
+from flask_babel import lazy_gettext as __
 from werkzeug.wrappers import Response
 
 from qisai.client import Event
-from qisai.errors import NotFound, QisaiError, Unauthenticated
-from qisai.kernel.profiles import TIE_BREAK_PRESETS
+from qisai.client.reading import moment
+from qisai.errors import Conflict, NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
-from services.gateway.pages.site import client, for_those_who, lines_of, telling, viewer, whole_number
+from services.gateway.pages import event_words, wording
+from services.gateway.pages.fault_words import lines_of
+from services.gateway.pages.moments import as_sent
+from services.gateway.pages.site import client, for_those_who, viewer
 
 pages = Blueprint("organiser", __name__)
+pages.add_app_template_filter(moment)
 
-ACTIONS = ("open", "close-registration", "draft", "archive", "start", "finish", "reopen")
-POINTS = {"1-half-0": (1, 0.5, 0), "2-1-0": (2, 1, 0), "3-1-0": (3, 1, 0)}
-"""Points for win, draw and loss that the form offers; the bye counts as a win."""
-
-
-@pages.get("/events/new")
-@requires(Right.PUBLIC)
-def new_event() -> str:
-    """The form in three blocks: basics, regulations, registration."""
-    return _form({})
-
-
-@pages.post("/events/new")
-@requires(Right.PUBLIC)
-def create() -> str | Response | tuple[str, int]:
-    """Makes the event; what was typed stays in the form where it is refused."""
-    form = request.form
-    try:
-        event = client().events.create(key=form.get("key") or None, **_asked(form.to_dict()))
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        return _form(form.to_dict(), faults=lines_of(error)), 422
-    flash(_("The event is made. Next: open registration."), "done")
-    return redirect(url_for("organiser.set_up", event_id=event.id), code=303)
+_SET_UP: Final = "/events/<int:event_id>/set-up"
+ACTIONS: Final = ("open", "close-registration", "draft", "archive", "unarchive", "start", "finish", "reopen")
+STEPS: Final = {
+    "draft": (("open", __("Open registration")), ("archive", __("Archive"))),
+    "open": (("close-registration", __("Close registration")), ("draft", __("Back to draft"))),
+    "closed": (
+        ("start", __("Start the event")),
+        ("open", __("Open registration again")),
+        ("draft", __("Back to draft")),
+        ("archive", __("Archive")),
+    ),
+    "running": (("finish", __("Finish the event")),),
+    "finished": (("reopen", __("Go on playing")), ("archive", __("Archive"))),
+    "archived": (("unarchive", __("Take it out of the archive")),),
+}
+"""Steps that a state offers, the way on first; the service knows which of them are allowed now."""
+_BY_REGISTRATION: Final = frozenset({"open", "close-registration", "draft", "archive", "unarchive"})
 
 
-@pages.get("/events/<int:event_id>/set-up")
+@pages.get(_SET_UP)
 @requires(Right.PUBLIC)
 def set_up(event_id: int) -> str:
     """What the event is, with the next step."""
-    asking = client()
-    event = asking.events.get(event_id)
-    for_those_who(Right.CONTROL_ROUND if viewer().may(Right.CONTROL_ROUND, event) else Right.MANAGE_EVENT, event)
-    return render_template("set_up.html", event=event, rounds=asking.rounds.list(event_id))
+    return _page(event_id)
 
 
-@pages.post("/events/<int:event_id>/set-up/<action>")
+@pages.post(f"{_SET_UP}/<action>")
 @requires(Right.PUBLIC)
-def act(event_id: int, action: str) -> Response:
+def act(event_id: int, action: str) -> str | Response | tuple[str, int]:
     """One step of the event's state, with the version that the page showed."""
     if action not in ACTIONS:
         raise NotFound("not-found", "There is no such step.")
     seen = Event(id=event_id, name="", state="", profile="", version=request.form.get("version", type=int) or 0)
-    with telling(_("Done.")):
-        client().events.act(seen, action)
+    try:
+        if action == "unarchive":
+            event = client().events.act(seen, "archive", undo=True)
+        else:
+            event = client().events.act(seen, action)
+    except Unauthenticated:
+        raise
+    except Stale as error:
+        now = str(wording.EVENT_STATES.get(error.current.get("state", ""), ""))
+        line = _("The event was changed meanwhile; it is now: %(state)s. Look again, then decide.", state=now)
+        return _page(event_id, faults=[line]), 412
+    except QisaiError as error:
+        return _page(event_id, faults=lines_of(error)), 409 if isinstance(error, Conflict) else 422
+    flash(_("The event is now: %(state)s.", state=wording.EVENT_STATES.get(event.state, event.state)), "done")
     return redirect(url_for("organiser.set_up", event_id=event_id), code=303)
 
 
-def _form(typed: dict[str, str], *, faults: Any = ()) -> str:
-    for_those_who(Right.CREATE_EVENT)
+@pages.post(f"{_SET_UP}/clone")
+@requires(Right.PUBLIC)
+def clone(event_id: int) -> str | Response | tuple[str, int]:
+    """A new draft with this event's game, regulations and rules of registration."""
+    form = request.form.to_dict()
+    event = client().events.get(event_id)
+    anew: dict[str, Any] = {name: form[name].strip() for name in ("name", "starts_on", "venue") if form.get(name)}
+    until = as_sent(form.get("registration_until", ""), event.time_zone)
+    try:
+        made = client().events.clone(
+            event_id, key=form.get("key") or None, **anew, **({} if until is None else {"registration_until": until})
+        )
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        return _page(event_id, faults=lines_of(error), typed=form), 422
+    flash(_("The clone is made. Look it through, then open registration."), "done")
+    return redirect(url_for("event_form.edit", event_id=made.id), code=303)
+
+
+def _page(event_id: int, *, faults: Sequence[str] = (), typed: dict[str, str] | None = None) -> str:
+    asking = client()
+    event = asking.events.get(event_id)
+    for_those_who(Right.RUN_EVENT, event)
+    rounds = asking.rounds.list(event_id)
+    planned = event.regulations.get("rounds") or 0
     return render_template(
-        "new_event.html",
-        profiles=client().events.profiles(),
+        "set_up.html",
+        event=event,
+        rounds=rounds,
+        steps=_steps(event),
+        is_over=bool(rounds) and rounds[-1].state == "closed" and rounds[-1].number >= planned,
         typed=typed,
         faults=faults,
-        points=POINTS,
-        tie_breaks=TIE_BREAK_PRESETS,
+        tell=event_words,
+        meaning={
+            "regulations": event.regulations,
+            "advice": event.advice,
+            "requested_byes": {"max": event.max_byes, "until_round": event.byes_until_round},
+            "late_entry": {"bye": event.regulations["late_entry"], "until_round": event.late_entry_until},
+        },
     )
 
 
-def _asked(form: dict[str, str]) -> dict[str, Any]:
-    """The API's body from the form; what was left empty takes the game's default."""
-    asked: dict[str, Any] = {
-        "name": form.get("name", "").strip(),
-        "profile": form.get("profile", ""),
-        "is_public": "is_public" in form,
-        "needs_approval": "needs_approval" in form,
-        "needs_check_in": "needs_check_in" in form,
-    }
-    for name in ("venue", "starts_on", "time_zone"):
-        if form.get(name, "").strip():
-            asked[name] = form[name].strip()
-    for name in ("capacity", "expected_entrants"):
-        if form.get(name, "").strip():
-            asked[name] = whole_number(form[name])
-    regulations: dict[str, Any] = {}
-    if form.get("rounds", "").strip():
-        regulations["rounds"] = whole_number(form["rounds"])
-    if form.get("points") in POINTS:
-        win, draw, loss = POINTS[form["points"]]
-        regulations["points"] = {"win": win, "draw": draw, "loss": loss, "bye": win}
-    if form.get("tie_breaks") in TIE_BREAK_PRESETS:
-        regulations["tie_breaks"] = list(TIE_BREAK_PRESETS[form["tie_breaks"]])
-    if form.get("avoid_same_club"):
-        regulations["first_round"] = {"avoid_same_club": True}
-    if regulations:
-        asked["regulations"] = regulations
-    return asked
+def _steps(event: Event) -> list[tuple[str, Any]]:
+    """Steps that the viewer may take from here."""
+    may = viewer().may(Right.MANAGE_EVENT, event)
+    found = [(action, text) for action, text in STEPS.get(event.state, ()) if may or action not in _BY_REGISTRATION]
+    back_to_registration = ("open", "draft")
+    return [one for one in found if not (event.frozen_at and one[0] in back_to_registration)]

@@ -21,6 +21,8 @@ class Profile:
     board: Mapping[str, str]
     regulations: Mapping[str, Any]
     version: int = 1
+    team_size: int = 0
+    """Members of one entrant; 0: any number."""
 
     @classmethod
     def from_json(cls, body: Json) -> Profile:
@@ -35,6 +37,7 @@ class Profile:
             board=body.get("board") or {},
             regulations=regulations,
             version=body.get("version", 1),
+            team_size=body.get("team_size") or 0,
         )
 
 
@@ -217,6 +220,8 @@ class ImportReport:
     applied: bool
     plan: str | None = None
     """What the dry run looked at: the import that follows is refused where it would now do something else."""
+    ignored: tuple[str, ...] = ()
+    """Headings of columns that mean nothing here."""
 
     @classmethod
     def from_json(cls, body: Json) -> ImportReport:
@@ -228,6 +233,7 @@ class ImportReport:
             delimiter=body.get("delimiter", ""),
             applied=body["applied"],
             plan=body.get("plan"),
+            ignored=tuple(body.get("ignored") or ()),
         )
 
 

@@ -12,7 +12,7 @@ for (const input of document.querySelectorAll("input[data-find]")) {
   const find = () => {
     const wanted = input.value.trim().toLowerCase();
     for (const row of document.querySelectorAll(`${input.dataset.find} tbody tr`)) {
-      row.hidden = wanted !== "" && !row.textContent.toLowerCase().includes(wanted);
+      row.hidden = wanted !== "" && !`${row.textContent} ${row.dataset.letters ?? ""}`.toLowerCase().includes(wanted);
     }
   };
   input.addEventListener("input", find);

@@ -1,0 +1,207 @@
+"""The form of an event in three blocks, new or to change, with a preview of what the choices mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+from qisai.client import Event, Profile
+from qisai.errors import NotFound, QisaiError, Stale, Unauthenticated
+from qisai.web.rights import Right, requires
+from services.gateway.pages import event_values as values
+from services.gateway.pages import event_words
+from services.gateway.pages.fault_words import field_name, lines_of
+from services.gateway.pages.site import client, for_those_who
+
+pages = Blueprint("event_form", __name__)
+
+_EDIT = "/events/<int:event_id>/set-up/edit"
+
+
+@pages.get("/events/new")
+@requires(Right.PUBLIC)
+def new() -> str:
+    """The form of a new event, with a game's own regulations in it."""
+    for_those_who(Right.CREATE_EVENT)
+    profile = _profile(request.args.get("profile", ""))
+    return _new_page({**values.FIRST_EVENT, **values.regulations_of(profile.regulations)}, profile)
+
+
+@pages.post("/events/new")
+@requires(Right.PUBLIC)
+def create() -> str | Response | tuple[str, int]:
+    """Shows what the choices mean, or makes the event; what was typed stays in the form."""
+    for_those_who(Right.CREATE_EVENT)
+    profile = _profile(request.form.get("profile", ""))
+    form = _of_game(request.form.to_dict(), profile)
+    if "preview" in request.form:
+        return _new_page(form, profile)
+    regulations = values.regulations_asked(form, base=profile.regulations, profile=profile)
+    try:
+        event = client().events.create(
+            key=form.get("key") or None, profile=profile.code, regulations=regulations, **values.basics_asked(form)
+        )
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        return _new_page(form, profile, faults=lines_of(error)), 422
+    flash(_("The event is made. Next: open registration."), "done")
+    return redirect(url_for("organiser.set_up", event_id=event.id), code=303)
+
+
+@pages.get(_EDIT)
+@requires(Right.PUBLIC)
+def edit(event_id: int) -> str:
+    """The same form with what the event is."""
+    event = _event(event_id)
+    return _edit_page(event, {**values.basics_of(event), **values.regulations_of(event.regulations)})
+
+
+@pages.post(_EDIT)
+@requires(Right.PUBLIC)
+def change(event_id: int) -> str | Response | tuple[str, int]:
+    """Shows what the choices mean, or saves them at the version that the form saw."""
+    event = _event(event_id)
+    form = request.form.to_dict()
+    if event.frozen_at:  # what is frozen is not in the form
+        form = {**values.regulations_of(event.regulations), **form}
+    if "preview" in request.form:
+        return _edit_page(event, form, version=request.form.get("version", type=int))
+    seen = Event(id=event_id, name="", state="", profile="", version=request.form.get("version", type=int) or 0)
+    try:
+        client().events.change(seen, **_changes(event, form))
+    except Unauthenticated:
+        raise
+    except Stale as error:
+        return _edit_page(event, form, conflict=error), 412
+    except QisaiError as error:
+        return _edit_page(event, form, version=seen.version, faults=lines_of(error)), 422
+    flash(_("The event is changed."), "done")
+    return redirect(url_for("organiser.set_up", event_id=event_id), code=303)
+
+
+def _changes(event: Event, form: values.Typed) -> dict[str, Any]:
+    changes = values.basics_asked(form)
+    if not event.frozen_at:
+        changes["regulations"] = _regulations(event, form)
+    return changes
+
+
+def _regulations(event: Event, form: values.Typed) -> dict[str, Any]:
+    return values.regulations_asked(form, base=event.regulations, profile=_copy(event))
+
+
+def _new_page(form: values.Typed, profile: Profile, *, faults: Sequence[str] = ()) -> str:
+    said = values.regulations_asked(form, base=profile.regulations, profile=profile)
+    preview, complaints = _preview(profile.code, form, said)
+    return render_template(
+        "event_form.html",
+        event=None,
+        profiles=client().events.profiles(),
+        faults=[*faults, *(line for line in complaints if line not in faults)],
+        preview=preview,
+        **_shown(form, profile),
+    )
+
+
+def _edit_page(
+    event: Event,
+    form: values.Typed,
+    *,
+    version: int | None = None,
+    faults: Sequence[str] = (),
+    conflict: Stale | None = None,
+) -> str:
+    """`conflict`: somebody else changed the event meanwhile; the form then saves over what is shown of that."""
+    # What the form leaves unsaid is the event's own: the preview starts from the game.
+    whole = {**event.regulations, **_regulations(event, form)}
+    preview, complaints = _preview(event.profile, form, {name: whole[name] for name in whole if name != "profile"})
+    return render_template(
+        "event_form.html",
+        event=event,
+        rounds=client().rounds.list(event.id),
+        version=event.version if conflict is not None or version is None else version,
+        theirs=_theirs(event, form) if conflict is not None else (),
+        conflict=conflict,
+        faults=[*faults, *(line for line in complaints if line not in faults)],
+        preview=preview,
+        **_shown(form, _copy(event)),
+    )
+
+
+def _shown(form: values.Typed, profile: Profile) -> dict[str, Any]:
+    unused = values.unused_fields(profile, form.get("system") or str(profile.regulations["system"]))
+    return {
+        "typed": form,
+        "profile": profile,
+        "uses": lambda name: name not in unused,
+        "points": values.point_presets(),
+        "tie_breaks": values.tie_break_presets(first_move=profile.first_move),
+        "criteria": values.tie_break_codes(first_move=profile.first_move),
+        "places": range(1, values.MOST_TIE_BREAKS + 1),
+        "tell": event_words,
+    }
+
+
+def _preview(code: str, form: values.Typed, regulations: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
+    """What the choices mean, or why they cannot be."""
+    asked = {name: value for name, value in values.basics_asked(form).items() if value is not None}
+    try:
+        return client().events.preview(profile=code, regulations=regulations, **asked), []
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        return None, list(lines_of(error))
+
+
+def _theirs(event: Event, form: values.Typed) -> list[tuple[str, str, str]]:
+    """Fields in which the event as it is now differs from the form: name, theirs, mine."""
+    now = {**values.basics_of(event), **values.regulations_of(event.regulations)}
+    shown = now.keys() | (form.keys() & values.FIELDS)
+    return sorted(
+        (field_name(name), event_words.value(name, now.get(name, "")), event_words.value(name, form.get(name, "")))
+        for name in shown
+        if now.get(name, "") != form.get(name, "")
+    )
+
+
+def _of_game(form: dict[str, str], profile: Profile) -> dict[str, str]:
+    """The form as it is to be read: of another game its own regulations, with the number of rounds that was typed.
+
+    A form that does not say which game it showed says only some of the regulations: the others are the game's.
+    """
+    shown = form.get("shown_game")
+    if shown == profile.code:
+        return form
+    own = values.regulations_of(profile.regulations)
+    if shown is None:
+        return {**own, **form}
+    return {**values.without_regulations(form), **own, "rounds": form.get("rounds", "")}
+
+
+def _profile(code: str) -> Profile:
+    """The game that was chosen, else the first. Raises `NotFound` where there is none of that name."""
+    known = client().events.profiles()
+    if not code:
+        return known[0]
+    found = next((profile for profile in known if profile.code == code), None)
+    if found is None:
+        raise NotFound("profile-not-found", f"There is no game {code[:60]!r}.")
+    return found
+
+
+def _copy(event: Event) -> Profile:
+    if event.profile_copy is None:
+        raise NotFound("event-not-found", "This event has no game.")
+    return event.profile_copy
+
+
+def _event(event_id: int) -> Event:
+    """The event, for those who may change it."""
+    event = client().events.get(event_id)
+    for_those_who(Right.MANAGE_EVENT, event)
+    return event

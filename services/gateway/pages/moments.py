@@ -1,0 +1,36 @@
+"""Times as people type them on a page: of the event's own zone there, in UTC with an offset for the API."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+FORMAT: Final = "%Y-%m-%dT%H:%M"
+"""As a browser's field for day and time has it."""
+
+
+def as_typed(moment: str | None, zone: str) -> str:
+    """A time of the API as the field has it, in this zone; "" for none."""
+    if not moment:
+        return ""
+    return datetime.fromisoformat(moment).astimezone(_zone(zone)).strftime(FORMAT)
+
+
+def as_sent(typed: str, zone: str) -> str | None:
+    """A time from the field as the API takes it; None for nothing. What is no time is given on as it was typed, so
+    that the service says so."""
+    typed = typed.strip()
+    if not typed:
+        return None
+    try:
+        return datetime.fromisoformat(typed).replace(tzinfo=_zone(zone)).isoformat()
+    except (ValueError, OverflowError):
+        return typed
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("UTC")
