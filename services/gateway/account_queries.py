@@ -49,6 +49,13 @@ def open_sessions(session: Session, *, account_id: int) -> Sequence[WebSessionRo
     return session.scalars(query.order_by(WebSessionRow.id.desc()).limit(200)).all()
 
 
+def open_tokens(session: Session, *, account_id: int) -> Sequence[TokenRow]:
+    """Tokens of an account that count now, the latest first."""
+    ended = sa.or_(TokenRow.revoked_at.is_not(None), TokenRow.expires_at <= sa.func.now())
+    query = sa.select(TokenRow).where(TokenRow.account_id == account_id, sa.not_(sa.func.coalesce(ended, sa.false())))
+    return session.scalars(query.order_by(TokenRow.id.desc()).limit(200)).all()
+
+
 def invitations(session: Session, query: InvitationQuery) -> Page:
     """Invitations into an event, or all; used, revoked and expired ones included."""
     where = [] if query.event_id is None else [InvitationRow.event_id == query.event_id]

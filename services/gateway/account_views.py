@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, jsonify, request
 from flask_openapi3 import APIBlueprint, Tag
 
+from qisai.db.accounts import AccountRow
 from qisai.errors import Forbidden, Invalid
 from qisai.web.idempotency import once
 from qisai.web.identity import Caller, current_caller
@@ -110,27 +111,31 @@ def me() -> Response:
 @requires(Right.SIGNED_IN)
 def change_own_password(body: schemas.NewPassword) -> Response:
     """Needs the old password; ends every sign-in of the account, this one too."""
-    caller = current_caller()
-    assert caller.actor.account_id is not None
-    passwords.check_form(body.new)
-    with parts().database.transaction() as session:
-        account = operations.account(session, caller.actor.account_id)
-    parts().sign_in_limits.count(login=account.login, address=request.remote_addr or "")
-    if not parts().passwords.matches(account.password_hash, body.old):
-        raise Forbidden("wrong-password", "The old password is wrong.")
-    new_hash = parts().passwords.hash(body.new)
-    with parts().database.transaction() as session:
-        operations.change_account(
-            session,
-            caller.actor,
-            account_id=account.id,
-            seen_version=account.version,
-            changes=operations.AccountChanges(password_hash=new_hash),
-        )
-    parts().credentials.forget(credential())
+    set_own_password(current_caller(), old=body.old, new=body.new)
     response = Response(status=204)
     sessions.drop_cookie(response, is_https=parts().is_https)
     return response
+
+
+def set_own_password(caller: Caller, *, old: str, new: str) -> AccountRow:
+    """Changes the caller's password and ends every sign-in of the account.
+
+    Raises `Invalid`, `Forbidden` (`wrong-password`), `TooMany` after too many attempts.
+    """
+    assert caller.actor.account_id is not None
+    passwords.check_form(new)
+    with parts().database.transaction() as session:
+        account = operations.account(session, caller.actor.account_id)
+    parts().sign_in_limits.count(login=account.login, address=request.remote_addr or "")
+    if not parts().passwords.matches(account.password_hash, old):
+        raise Forbidden("wrong-password", "The old password is wrong.")
+    changes = operations.AccountChanges(password_hash=parts().passwords.hash(new))
+    with parts().database.transaction() as session:
+        changed = operations.change_account(
+            session, caller.actor, account_id=account.id, seen_version=account.version, changes=changes
+        )
+    parts().credentials.forget(credential())
+    return changed
 
 
 @people.get("/accounts", summary="Accounts")

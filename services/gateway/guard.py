@@ -60,6 +60,14 @@ def load_caller(session: Session, who: Credential) -> Caller:
         raise
 
 
+def acting(session: Session) -> Caller:
+    """The caller of a page's form that changes something. Raises `Unauthenticated`, and `Forbidden` for a credential
+    that may only read."""
+    caller = load_caller(session, credential())
+    identity.authorise(session, caller, right=Right.SIGNED_IN, method=request.method, event_id=None)
+    return caller
+
+
 def _right() -> Right | None:
     """The right that the view under way declares. `/metrics` is for those who operate the platform."""
     if request.url_rule is None or request.endpoint is None:

@@ -30,6 +30,8 @@ from services.gateway.sessions import actor_of
 
 DAYS: Final = 7
 """How long a link counts where nothing is said, in days."""
+MOST_DAYS: Final = 30
+"""The longest that may be said, in days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +111,14 @@ def find(session: Session, secret: str, *, to_use: bool = False) -> Found:
     inviter = standing_of(session, row.invited_by)
     if inviter is None or not accounts.may_give(session, inviter, role=row.role, event_id=row.event_id):
         raise no_such_link()
-    event = session.execute(
-        sa.select(EventRow.name, EventRow.time_zone).where(EventRow.id == row.event_id)
-    ).one_or_none()
-    name, zone = (None, "UTC") if event is None else (event.name, event.time_zone)
-    return Found(row=row, invited_by=inviter.actor.name, event=name, time_zone=zone)
+    return _described(session, row, invited_by=inviter.actor.name)
+
+
+def taken(session: Session, secret: str) -> Found | None:
+    """The invitation behind a link that was used, for whoever used it."""
+    query = sa.select(InvitationRow).where(InvitationRow.secret_hash == hash_secret(secret))
+    row = session.scalars(query.where(InvitationRow.accepted_at.is_not(None))).one_or_none()
+    return None if row is None else _described(session, row, invited_by="")
 
 
 def accept(session: Session, actor: Actor, secret: str) -> GrantRow:
@@ -148,6 +153,13 @@ def no_such_link() -> NotFound:
     return NotFound(
         "link-not-valid", "This link was used already, has ended or was taken back; ask for a new one.",
     )  # fmt: skip
+
+
+def _described(session: Session, row: InvitationRow, *, invited_by: str) -> Found:
+    query = sa.select(EventRow.name, EventRow.time_zone).where(EventRow.id == row.event_id)
+    event = session.execute(query).one_or_none()
+    name, zone = (None, "UTC") if event is None else (event.name, event.time_zone)
+    return Found(row=row, invited_by=invited_by, event=name, time_zone=zone)
 
 
 def _take(session: Session, actor: Actor, found: Found) -> GrantRow:

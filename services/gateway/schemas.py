@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from qisai.db.accounts import AccountRow, GrantRow, InvitationRow, Role, TokenRow, WebSessionRow
 from qisai.web.shapes import Body, Id, PageQuery, moment, plain
+from services.gateway.invitations import DAYS, MOST_DAYS
 from services.gateway.passwords import LONGEST
 
 BoardNumber = Annotated[int, Field(ge=1, le=20_000)]
@@ -82,7 +83,7 @@ class NewInvitation(Body):
     event_id: Id | None = None
     boards: tuple[BoardNumber, BoardNumber] | None = None
     name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100), AfterValidator(plain)] = ""
-    days: Annotated[int, Field(ge=1, le=30)] = 7
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = DAYS
 
 
 class LinkToken(Body):

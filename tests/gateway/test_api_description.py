@@ -41,7 +41,10 @@ def test_every_route_that_is_passed_on_is_described_and_nothing_else(document: d
     assert own == {
         "/api/v1/events/{event_id}/stream",
         "/api/v1/accounts", "/api/v1/accounts/{account_id}", "/api/v1/grants", "/api/v1/grants/{grant_id}",
-        "/api/v1/me", "/api/v1/me/password", "/api/v1/ops/services", "/api/v1/sessions", "/api/v1/sessions/current",
+        "/api/v1/accounts/{account_id}/password-reset", "/api/v1/password-resets/use", "/api/v1/invitations",
+        "/api/v1/invitations/{invitation_id}", "/api/v1/invitations/read", "/api/v1/invitations/accept",
+        "/api/v1/invitations/sign-up", "/api/v1/me", "/api/v1/me/password", "/api/v1/me/sessions",
+        "/api/v1/me/sessions/{session_id}", "/api/v1/ops/services", "/api/v1/sessions", "/api/v1/sessions/current",
         "/api/v1/tokens", "/api/v1/tokens/{token_id}",
     }  # fmt: skip
 

@@ -264,15 +264,16 @@ def test_an_administrator_appoints_a_referee_who_signs_in_and_enters_only_their_
     platform: Platform, chief: Person
 ) -> None:
     event_id = platform.event()
-    page = chief.post(f"/events/{event_id}/staff", login="xiaowang", name="小王", role="referee", boards="1-2")
-    password = re.search(r"password: (\w+)", page.text)
+    platform.gateway.account(login="xiaowang", name="小王", password=PASSWORD)
+    page = chief.post(f"/events/{event_id}/staff", login="XiaoWang", role="referee", boards="1-2")
     assert "note error" in chief.post(f"/events/{event_id}/staff", login="two words", role="referee").text
     assert "note error" in chief.post(f"/events/{event_id}/staff", login="xiaowang", role="ops").text
     assert "note error" in chief.post(f"/events/{event_id}/staff", login="xiaowang", role="referee", boards="x").text
-    assert password is not None
+    unknown = chief.post(f"/events/{event_id}/staff", login="nobody-yet", role="referee", boards="3-4")
+    assert "There is no account nobody-yet; invite by link." in unknown.text
+    assert 'value="nobody-yet"' in unknown.text
     assert "小王" in page.text
-    someone = Person(platform)
-    someone.http.post(f"{someone.url}/sign-in", data={"login": "xiaowang", "password": password[1]}, timeout=20)
+    someone = Person(platform, "xiaowang")
     boards = platform.admin.rounds.boards(event_id, 2).items
     address = f"/events/{event_id}/rounds/2/entry"
     assert "saved" in someone.post(address, board=boards[0].id, version=1, result="draw").text

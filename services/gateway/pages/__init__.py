@@ -8,6 +8,8 @@ from __future__ import annotations
 from flask import Flask
 
 from services.gateway.pages import (
+    account,
+    accounts,
     api_docs,
     attendance_page,
     chief,
@@ -16,6 +18,7 @@ from services.gateway.pages import (
     error_pages,
     event_form,
     import_pages,
+    handed_links,
     language,
     lots_page,
     operations,
@@ -62,6 +65,9 @@ def install(app: Flask, *, secret_key: str, is_https: bool) -> None:
         profile_pages,
         self_registration_pages,
         staff,
+        account,
+        accounts,
+        handed_links,
         operations,
         api_docs,
     ):

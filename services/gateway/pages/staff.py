@@ -1,27 +1,25 @@
-"""Who works at an event: appoint by login, take roles away. An administrator makes missing accounts on the way."""
+"""Who works at an event: invite by link, appoint by login, take roles and invitations away."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import sqlalchemy as sa
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, request, url_for
 from flask_babel import gettext as _
-from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from qisai.client import Event
 from qisai.db.accounts import AccountRow, GrantRow, Role
-from qisai.db.secrets import new_password
-from qisai.errors import FieldError, Forbidden, Invalid, NotFound
-from qisai.web import identity
+from qisai.errors import Forbidden, NotFound, QisaiError, Unauthenticated
 from qisai.web.identity import Caller
 from qisai.web.rights import Right, requires
-from services.gateway import accounts, guard
-from services.gateway.pages.site import client, for_those_who, telling
+from services.gateway import accounts, guard, invitations
+from services.gateway.pages import inviting
+from services.gateway.pages.inviting import NewLink
+from services.gateway.pages.site import client, for_those_who, lines_of, telling
 from services.gateway.parts import credential, parts
-from services.gateway.schemas import NewAccount
 
 pages = Blueprint("staff", __name__)
 
@@ -42,67 +40,98 @@ class Appointment:
 
 @pages.get(_STAFF)
 @requires(Right.PUBLIC)
-def staff(event_id: int) -> str:
-    """Everybody with a role in this event."""
-    asking = client()
-    event = _event(event_id)
-    with parts().database.transaction() as session:
-        caller = guard.load_caller(session, credential())
-        found = _appointments(session, event_id)
-    return render_template(
-        "staff.html",
-        event=event,
-        rounds=asking.rounds.list(event_id),
-        appointments=found,
-        roles=[role.value for role in Role if role in _may_give(caller)],
-        is_admin=accounts.is_admin(caller),
-    )
+def staff(event_id: int) -> Response:
+    """Everybody with a role in this event, and the invitations still open."""
+    return _page(_event(event_id))
 
 
 @pages.post(_STAFF)
 @requires(Right.PUBLIC)
 def appoint(event_id: int) -> Response:
-    """Gives a role to an account; for an administrator a login that nobody has becomes a new account."""
-    _event(event_id)
-    form = request.form
-    login, name = form.get("login", "").strip(), form.get("name", "").strip()
-    password = new_password()
-    with telling(), parts().database.transaction() as session:
-        caller = _appointing(session)
-        role = _role(form.get("role", ""), caller)
-        account = session.scalars(sa.select(AccountRow).where(sa.func.lower(AccountRow.login) == login.lower())).first()
-        is_new = account is None
-        if account is None:
-            account = _new_account(session, caller, login=login, name=name or login, password=password)
-        accounts.give_role(
-            session,
-            caller.actor,
-            account_id=account.id,
-            role=role,
-            event_id=event_id,
-            boards=_boards(form.get("boards", "")),
-            granted_by=caller.actor.name,
-        )
-        flash(_("%(name)s is appointed.", name=account.name), "done")
-        if is_new:
-            flash(
-                _("New account %(login)s, password: %(password)s (shown once)", login=login, password=password), "done"
-            )
-    return redirect(url_for("staff.staff", event_id=event_id), code=303)
+    """Gives a role to an account; whoever has none yet is invited."""
+    event = _event(event_id)
+    login = request.form.get("login", "").strip()
+    try:
+        with parts().database.transaction() as session:
+            caller = guard.acting(session)
+            role = inviting.role_typed()
+            _require(session, caller, role, event)
+            account = _account(session, login)
+            boards = inviting.boards_typed(request.form.get("boards", ""))
+            accounts.give_role(
+                session, caller.actor, account_id=account.id, role=role, event_id=event_id, boards=boards,
+                granted_by=caller.actor.name,
+            )  # fmt: skip
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        return _page(event, fault=error)
+    flash(_("%(name)s is appointed.", name=account.name), "done")
+    return _back(event_id)
 
 
 @pages.post(f"{_STAFF}/remove")
 @requires(Right.PUBLIC)
 def remove(event_id: int) -> Response:
-    """Takes a role in this event away."""
-    _event(event_id)
+    """Takes a role in this event away; it counts no more from the next call on."""
+    event = _event(event_id)
     with telling(_("The role is taken away.")), parts().database.transaction() as session:
-        caller = _appointing(session)
+        caller = guard.acting(session)
         row = accounts.grant(session, request.form.get("grant", type=int) or 0)
         if row.event_id != event_id:
             raise NotFound("grant-not-found", "There is no such role in this event.")
-        _role(row.role.value, caller)
+        _require(session, caller, row.role, event)
         accounts.take_role(session, caller.actor, row)
+    return _back(event_id)
+
+
+@pages.post(f"{_STAFF}/invitations")
+@requires(Right.PUBLIC)
+def invite(event_id: int) -> Response:
+    """Makes a link, which this answer alone shows."""
+    event = _event(event_id)
+    try:
+        with parts().database.transaction() as session:
+            made = inviting.make_link(session, guard.acting(session), event)
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        return _page(event, fault=error)
+    return _page(event, made=made)
+
+
+@pages.post(f"{_STAFF}/invitations/revoke")
+@requires(Right.PUBLIC)
+def revoke(event_id: int) -> Response:
+    """Ends an invitation at once."""
+    _event(event_id)
+    with telling(_("The invitation is revoked.")), parts().database.transaction() as session:
+        wanted = request.form.get("invitation", type=int) or 0
+        invitations.revoke(session, guard.acting(session), invitation_id=wanted)
+    return _back(event_id)
+
+
+def _page(event: Event, *, made: NewLink | None = None, fault: QisaiError | None = None) -> Response:
+    rounds = client().rounds.list(event.id)
+    with parts().database.transaction() as session:
+        caller = guard.load_caller(session, credential())
+        found, still_open = _appointments(session, event.id), inviting.open_invitations(session, event)
+    return inviting.shown_once(
+        "staff.html",
+        status=200 if fault is None else 422,
+        event=event,
+        rounds=rounds,
+        appointments=found,
+        open=still_open,
+        roles=[role.value for role in Role if role in _may_give(caller)],
+        faults=[] if fault is None else lines_of(fault),
+        typed=inviting.typed() if fault is not None else {},
+        link=None if made is None else made.link,
+        until=None if made is None else made.until,
+    )
+
+
+def _back(event_id: int) -> Response:
     return redirect(url_for("staff.staff", event_id=event_id), code=303)
 
 
@@ -113,46 +142,21 @@ def _event(event_id: int) -> Event:
     return event
 
 
-def _appointing(session: Session) -> Caller:
-    """The caller, whose credential may write."""
-    caller = guard.load_caller(session, credential())
-    identity.authorise(session, caller, right=Right.SIGNED_IN, method=request.method, event_id=None)
-    return caller
-
-
 def _may_give(caller: Caller) -> frozenset[Role]:
     return _BY_ADMINS if accounts.is_admin(caller) else accounts.GIVEN_BY_ORGANISERS
 
 
-def _role(text: str, caller: Caller) -> Role:
-    role = Role(text) if text in set(Role) else None
-    if role is None or role not in _may_give(caller):
+def _require(session: Session, caller: Caller, role: Role, event: Event) -> None:
+    accounts.require_may_give(session, caller, role=role, event_id=event.id)
+    if role not in _BY_ADMINS:
         raise Forbidden("no-right", "You may not give or take this role.", right=Right.MANAGE_GRANTS.value)
-    return role
 
 
-def _new_account(session: Session, caller: Caller, *, login: str, name: str, password: str) -> AccountRow:
-    if not accounts.is_admin(caller):
-        raise NotFound("account-not-found", f"There is no account {login}; an administrator can make one.")
-    try:
-        checked = NewAccount(login=login, name=name, password=password)
-    except ValidationError as error:
-        faults = [FieldError("/" + "/".join(map(str, e["loc"])), e["msg"]) for e in error.errors(include_url=False)]
-        raise Invalid("invalid-request", f"{login[:40]!r} cannot be an account.", errors=faults) from error
-    password_hash = parts().passwords.hash(password)
-    return accounts.create_account(
-        session, caller.actor, login=checked.login, name=checked.name, password_hash=password_hash
-    )
-
-
-def _boards(text: str) -> tuple[int, int] | None:
-    """A range such as `1-20`. Raises `Invalid`."""
-    if not text.strip():
-        return None
-    low, _dash, high = text.replace("–", "-").replace("—", "-").partition("-")
-    if not (low.strip().isdecimal() and high.strip().isdecimal() and len(text) < 20):
-        raise Invalid("bad-boards", "Boards are a range such as 1-20.")
-    return int(low), int(high)
+def _account(session: Session, login: str) -> AccountRow:
+    found = session.scalars(sa.select(AccountRow).where(sa.func.lower(AccountRow.login) == login.lower())).first()
+    if found is None or not login.isprintable():
+        raise NotFound("account-not-found", _("There is no account %(login)s; invite by link.", login=login[:64]))
+    return found
 
 
 def _appointments(session: Session, event_id: int) -> list[Appointment]:
@@ -164,11 +168,8 @@ def _appointments(session: Session, event_id: int) -> list[Appointment]:
     )
     return [
         Appointment(
-            grant.id,
-            account.login,
-            account.name,
-            grant.role.value,
-            None if grant.board_from is None or grant.board_to is None else (grant.board_from, grant.board_to),
+            grant.id, account.login, account.name, grant.role.value,
+            inviting.boards_of(grant.board_from, grant.board_to),
         )
         for grant, account in session.execute(query)
-    ]
+    ]  # fmt: skip

@@ -19,6 +19,16 @@ for (const input of document.querySelectorAll("input[data-find]")) {
   document.addEventListener("qisai:refreshed", find);
 }
 
+// A secret that is shown once: taken by one press where the browser allows it, else ready to be copied.
+for (const input of document.querySelectorAll("input[data-select]")) input.addEventListener("focus", () => input.select());
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = button.dataset.done;
+  });
+}
+
 for (const select of document.querySelectorAll("select[data-go]")) {
   select.addEventListener("change", () => select.form.submit());
 }
