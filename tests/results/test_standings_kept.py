@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
@@ -62,14 +63,20 @@ def tamper(play: Play, change: str) -> None:
 def statements(play: Play) -> Iterator[list[str]]:
     """What the service asks its database meanwhile."""
     asked: list[str] = []
+
+    class Noting(psycopg.Cursor[Any]):
+        def execute(self, query: Any, *arguments: Any, **named: Any) -> Any:
+            asked.append(query)
+            return super().execute(query, *arguments, **named)
+
+    def noting(connection: Any, *_: Any) -> None:
+        connection.cursor_factory = Noting
+
     engine = process(play).database.engine
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        asked.append(statement)
-
-    sa.event.listen(engine, "before_cursor_execute", note)
+    sa.event.listen(engine, "checkout", noting)
     yield asked
-    sa.event.remove(engine, "before_cursor_execute", note)
+    sa.event.remove(engine, "checkout", noting)
+    engine.dispose()
 
 
 def test_the_first_read_after_a_change_keeps_the_table_and_no_write_does(two_rounds: Play) -> None:

@@ -11,15 +11,30 @@ from sqlalchemy.orm import Session
 
 import qisai
 from qisai.db.events import EventRow
-from qisai.db.records import FeedRow
-from qisai.db.rounds import RoundRow, RoundState, StandingsCacheRow, StandingsKind
+from qisai.db.rounds import StandingsKind
 from qisai.db.snapshot import Snapshot, read_tournament
+from qisai.db.statements import Statement
 from qisai.errors import Invalid, NotFound
 from qisai.kernel.profiles import Unit
 from qisai.kernel.standings import Standings, standings
 
 FORM: Final = 1
 """Raise it when the documents change their shape: what older software kept is then computed anew."""
+
+
+_POINT: Final = Statement(
+    sa.text(
+        "SELECT feed_no,"
+        " (SELECT count(*) FROM round r WHERE r.event_id = f.event_id AND r.state <> 'pending') AS rounds"
+        " FROM event_feed f WHERE event_id = :event_id"
+    )
+)
+_KEPT: Final = Statement(
+    sa.text(
+        "SELECT document, digest FROM standings_cache"
+        " WHERE event_id = :event_id AND after_round = :after AND kind = :kind AND feed_no = :feed_no"
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +70,7 @@ def point(session: Session, event_id: int, *, after: int | None) -> Point:
 
     Raises `NotFound`, and `Invalid` for a round that is not published.
     """
-    published = (
-        sa.select(sa.func.count())
-        .where(RoundRow.event_id == event_id, RoundRow.state != RoundState.PENDING)
-        .scalar_subquery()
-    )
-    row = session.execute(
-        sa.select(FeedRow.feed_no, published.label("rounds")).where(FeedRow.event_id == event_id)
-    ).one_or_none()
+    row = _POINT.first(session.connection(), {"event_id": event_id})
     if row is None:
         raise NotFound("event-not-found", f"There is no event {event_id}.")
     if after is not None and after > row.rounds:
@@ -72,12 +80,8 @@ def point(session: Session, event_id: int, *, after: int | None) -> Point:
 
 def kept(session: Session, at: Point, kind: StandingsKind) -> str | None:
     """The document kept for exactly this point; None where there is none, or one that is not as it was written."""
-    c = StandingsCacheRow
-    row = session.execute(
-        sa.select(c.document, c.digest).where(
-            c.event_id == at.event_id, c.after_round == at.after, c.kind == kind, c.feed_no == at.feed_no
-        )
-    ).one_or_none()
+    place = {"event_id": at.event_id, "after": at.after, "kind": kind.value, "feed_no": at.feed_no}
+    row = _KEPT.first(session.connection(), place)
     if row is None or row.digest != at.digest(kind, row.document):
         return None
     document: str = row.document
