@@ -1,104 +1,156 @@
-"""The chief referee's page of a round: what blocks it, ask for the draw, read it, publish; close and take back."""
+"""The chief referee's page of a round: what blocks it, the draw, publishing, the clock, closing and taking back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
-from qisai.client import BoardView, Client, DrawView, Job, RoundView
-from qisai.errors import NotFound, QisaiError
-from qisai.web.problem_texts import localised
+from qisai.client import BoardView, Client, DrawView, Event, Job, RoundView
+from qisai.errors import Invalid, NotFound, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
-from services.gateway.pages import wording
-from services.gateway.pages.draft import Pair, pairs_of
-from services.gateway.pages.site import client, for_those_who, telling
+from services.gateway.pages import draft_words, wording
+from services.gateway.pages.draft import shown_draft
+from services.gateway.pages.site import client, for_those_who, in_short, lines_of, status_of, telling
 
 pages = Blueprint("chief", __name__)
 
-_ROUND = "/events/<int:event_id>/rounds/<int:round_no>"
+ROUND: Final = "/events/<int:event_id>/rounds/<int:round_no>"
+Page = str | Response | tuple[str, int]
 
 
-@pages.get(f"{_ROUND}/draw")
+@pages.get(f"{ROUND}/draw")
 @requires(Right.PUBLIC)
 def draw(event_id: int, round_no: int) -> str:
     """The round as it stands, and the next step."""
+    return draw_page(event_id, round_no)
+
+
+def draw_page(
+    event_id: int,
+    round_no: int,
+    *,
+    faults: Sequence[str] = (),
+    typed: Mapping[str, str] | None = None,
+    **more: Any,
+) -> str:
+    """The page, with what went wrong and what was typed in the form it was typed in. `more`: of changes by hand."""
     asking = client()
     event = asking.events.get(event_id)
     for_those_who(Right.PAIR, event)
     rounds = asking.rounds.list(event_id)
+    round_ = next((found for found in rounds if found.number == round_no), None)
     draws = asking.rounds.draws(event_id, round_no)
-    shown = next((found for found in draws if found.state == "draft"), None)
-    if shown is not None:
-        shown = asking.rounds.draw(event_id, round_no, shown.number)
     return render_template(
         "draw.html",
         event=event,
         rounds=rounds,
         round_no=round_no,
-        round=next((found for found in rounds if found.number == round_no), None),
-        open_boards=_open_boards(asking, event_id, rounds, before=round_no),
+        round=round_,
+        open_boards=open_boards(asking, event_id, rounds, before=round_no + 1),
         job=_job(asking, request.args.get("job", type=int)),
-        draft=shown,
-        pairs=_pairs(asking, event_id, shown),
-        broken=_broken,
+        shown=shown_draft(asking, event_id, round_no, draws),
+        latest_draw=draws[0].number if draws else 0,
+        faults=in_short(faults),
+        typed=typed or {},
+        saying=draft_words,
         job_states={state: str(word) for state, word in wording.JOB_STATES.items()},
+        **more,
     )
 
 
-@pages.post(f"{_ROUND}/draw")
+@pages.post(f"{ROUND}/draw")
 @requires(Right.PUBLIC)
 def ask(event_id: int, round_no: int) -> Response:
     """Asks for the draw and shows how it goes."""
     job: Job | None = None
     with telling():
         job = client().rounds.ask_for_draw(event_id, round_no)
-    return _back(event_id, round_no, job=None if job is None else job.id)
+    return back(event_id, round_no, job=None if job is None else job.id)
 
 
-@pages.post(f"{_ROUND}/draw/<action>")
+@pages.post(f"{ROUND}/draw/<action>")
 @requires(Right.PUBLIC)
-def act(event_id: int, round_no: int, action: str) -> Response:
-    """Cancel, accept, publish, close, reopen, unpublish: with the version that the page showed."""
-    asking = client()
-    version = request.form.get("version", type=int) or 0
-    reason = request.form.get("reason", "").strip()
-    number = request.form.get("number", type=int) or 0
-    seen_draw = DrawView(number=number, state="draft", version=version, document={})
-    seen_round = RoundView(number=round_no, state="", version=version)
-    steps: dict[str, tuple[Callable[[], object], str]] = {
-        "cancel": (lambda: asking.rounds.cancel_job(number), _("The draw was cancelled.")),
-        "accept": (lambda: asking.rounds.accept(event_id, round_no, seen_draw), _("The draft is accepted.")),
-        "publish": (
-            lambda: asking.rounds.publish(event_id, round_no, seen_draw),
-            _("Round %(number)s is published.", number=round_no),
-        ),
-        "close": (lambda: asking.rounds.close(event_id, seen_round), _("The round is closed.")),
-        "reopen": (lambda: asking.rounds.reopen(event_id, seen_round, reason=reason), _("The round is open again.")),
-        "unpublish": (
-            lambda: asking.rounds.unpublish(event_id, seen_round, reason=reason),
-            _("The round was taken back."),
-        ),
-    }
+def act(event_id: int, round_no: int, action: str) -> Page:
+    """One step, with the version that the page showed; what was typed stays where it is refused."""
+    form = request.form.to_dict()
+    steps = {**_steps_of_draft(event_id, round_no, form), **_steps_of_round(event_id, round_no, form)}
     if action not in steps:
         raise NotFound("not-found", "There is no such step.")
     step, done = steps[action]
-    with telling(done):
+    try:
         step()
-    return _back(event_id, round_no)
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        event = client().events.get(event_id)
+        typed = {**form, "action": action}
+        return draw_page(event_id, round_no, faults=lines_of(error, event), typed=typed), status_of(error)
+    flash(done, "done")
+    return back(event_id, round_no)
 
 
-def _back(event_id: int, round_no: int, *, job: int | None = None) -> Response:
+Steps = dict[str, tuple[Callable[[], object], str]]
+
+
+def _steps_of_draft(event_id: int, round_no: int, form: Mapping[str, str]) -> Steps:
+    asking, number = client(), _whole(form, "number")
+    seen = DrawView(number=number, state="draft", version=_whole(form, "version"), document={})
+    published = _("Round %(number)s is published.", number=round_no)
+    return {
+        "cancel": (lambda: asking.rounds.cancel_job(number), _("The draw was cancelled.")),
+        "accept": (lambda: asking.rounds.accept(event_id, round_no, seen), _("The draft is accepted.")),
+        "publish": (lambda: asking.rounds.publish(event_id, round_no, seen), published),
+    }
+
+
+def _steps_of_round(event_id: int, round_no: int, form: Mapping[str, str]) -> Steps:
+    asking, version = client(), _whole(form, "version")
+    reason, force = form.get("reason", "").strip(), "force" in form
+    seen = RoundView(number=round_no, state="", version=version)
+    event = Event(id=event_id, name="", state="", profile="", version=version)
+    clock = form.get("clock", "")
+    return {
+        "close": (lambda: asking.rounds.close(event_id, seen, force=force, reason=reason), _("The round is closed.")),
+        "reopen": (lambda: asking.rounds.reopen(event_id, seen, reason=reason), _("The round is open again.")),
+        "unpublish": (lambda: asking.rounds.unpublish(event_id, seen, reason=reason), _("The round was taken back.")),
+        "clock": (
+            lambda: asking.rounds.set_clock(event_id, seen, clock, seconds=_seconds(form)),
+            _("The clock is set."),
+        ),
+        "finish": (lambda: asking.events.act(event, "finish"), _("The event is finished.")),
+        "go-on": (lambda: asking.events.act(event, "reopen", reason=reason), _("The event goes on.")),
+    }
+
+
+def _whole(form: Mapping[str, str], name: str) -> int:
+    text = form.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def _seconds(form: Mapping[str, str]) -> int | None:
+    """Minutes as typed, as seconds; None for steps that take none. Raises `Invalid`."""
+    if form.get("clock") not in ("start", "adjust"):
+        return None
+    text = form.get("minutes", "").strip().replace("−", "-")
+    try:
+        return round(float(text) * 60)
+    except (ValueError, OverflowError) as error:
+        raise Invalid("invalid-request", _("Write the minutes as a number, such as 90.")) from error
+
+
+def back(event_id: int, round_no: int, *, job: int | None = None) -> Response:
+    """To the page of the round."""
     return redirect(url_for("chief.draw", event_id=event_id, round_no=round_no, job=job), code=303)
 
 
-def _open_boards(
+def open_boards(
     asking: Client, event_id: int, rounds: tuple[RoundView, ...], *, before: int
 ) -> list[tuple[int, BoardView]]:
-    """Boards of earlier rounds that have no result yet."""
+    """Boards of earlier rounds that have no result yet, each with its round."""
     return [
         (round_.number, board)
         for round_ in rounds
@@ -116,20 +168,3 @@ def _job(asking: Client, job_id: int | None) -> Job | None:
     except NotFound as error:
         flash(error.detail, "error")
         return None
-
-
-def _pairs(asking: Client, event_id: int, shown: DrawView | None) -> list[Pair]:
-    if shown is None:
-        return []
-    try:
-        tournament = asking.events.export(event_id)
-    except QisaiError:  # the pairs can be read without the rounds before them
-        tournament = None
-    return pairs_of(shown, tournament)
-
-
-def _broken(violation: Mapping[str, Any]) -> str:
-    """A broken rule in the page's language."""
-    return localised(
-        str(violation["breach"]), str(violation["detail"]), context=violation, languages=request.accept_languages
-    )[1]

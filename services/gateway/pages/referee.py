@@ -85,6 +85,7 @@ def _texts() -> dict[str, str]:
         "offline": _("kept here; sent when the network is back"),
         "unsent": _("Not sent yet: %(count)s", count="%"),
         "drop": _("Let go"),
+        "open": _("To the board"),
         "undecided": _("Not decided: choose again."),
         "conflict": _(
             "Board %(board)s was changed by %(who)s at %(time)s to: %(theirs)s. Yours was: %(mine)s.",

@@ -17,13 +17,16 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from babel.dates import format_datetime
 from flask import Flask, Response, flash, g, request, send_from_directory, url_for
 from flask_babel import get_locale, ngettext
+from flask_babel import gettext as _
 from jinja2 import FileSystemLoader
 from markupsafe import Markup
 from werkzeug.exceptions import NotFound as PageNotFound
 
 from qisai.client import Client, Event
+from qisai.client.reading import moment
 from qisai.db.accounts import Role
-from qisai.errors import Conflict, Forbidden, Invalid, QisaiError, Unauthenticated
+from qisai.errors import Conflict, Forbidden, Invalid, QisaiError, Stale, Unauthenticated
+from qisai.web.problems import STATUS
 from qisai.web.rights import ROLES, Right, requires
 from services.gateway import guard
 from services.gateway.credentials import CSRF_FIELD, DEVICE_COOKIE, PUBLIC
@@ -117,24 +120,38 @@ def telling(done: str = "") -> Iterator[None]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        lines = lines_of(error)
-        for line in lines[:MOST_LINES]:
+        for line in in_short(lines_of(error)):
             flash(line, "error")
-        if len(lines) > MOST_LINES:
-            left = len(lines) - MOST_LINES
-            flash(ngettext("… and %(num)d more like these", "… and %(num)d more like these", left), "error")
     else:
         if done:
             flash(done, "done")
 
 
-def lines_of(error: QisaiError) -> Sequence[str]:
-    """What went wrong, one line for each thing to do."""
+def lines_of(error: QisaiError, event: Event | None = None) -> Sequence[str]:
+    """What went wrong, one line for each thing to do; times in the event's zone."""
     if isinstance(error, Conflict) and error.blockers:
         return [error.detail, *(blocker.detail for blocker in error.blockers)]
     if isinstance(error, Invalid) and error.errors:
         return [error.detail, *(f"{fault.pointer}: {fault.detail}" for fault in error.errors[:20])]
+    if isinstance(error, Stale) and error.current.get("updated_by"):
+        form = "MM-dd HH:mm 'UTC'" if event is None else "MM-dd HH:mm"
+        at = clock(moment(error.current.get("updated_at")), event, form=form)
+        return [error.detail, _("Last changed by %(who)s, %(time)s.", who=error.current["updated_by"], time=at)]
     return [error.detail]
+
+
+def in_short(lines: Sequence[str]) -> list[str]:
+    """The first of many lines, and how many there are more."""
+    left = len(lines) - MOST_LINES
+    if left <= 0:
+        return list(lines)
+    more = ngettext("… and %(num)d more like these", "… and %(num)d more like these", left)
+    return [*lines[:MOST_LINES], more]
+
+
+def status_of(error: QisaiError) -> int:
+    """The HTTP status of a page that says what went wrong, as the API's."""
+    return next((int(status) for kind, status in STATUS.items() if isinstance(error, kind)), 400)
 
 
 def whole_number(text: str) -> int | str:

@@ -199,6 +199,13 @@ class RoundCalls(Calls):
         query = text_query({"kind": kind, **narrowed})
         return all_items(self._transport, f"/api/v1/events/{event_id}/log", dict, query=query)
 
+    def event_log_page(
+        self, event_id: int, *, cursor: str | None = None, limit: int = 100, **narrowed: Any
+    ) -> tuple[tuple[Json, ...], str | None]:
+        """One page of the same, and the cursor of the next; None behind the last."""
+        body = self._get(f"/api/v1/events/{event_id}/log", cursor=cursor, limit=limit, **narrowed)
+        return tuple(body["items"]), body.get("next")
+
     def event_log_csv(self, event_id: int, **narrowed: Any) -> bytes:
         """The same as a sheet: CSV in UTF-8 with BOM."""
         path = f"/api/v1/events/{event_id}/log/csv"

@@ -217,6 +217,7 @@ class DrawView:
     cost: Mapping[str, int] = field(default_factory=dict)
     created_at: datetime | None = None
     accepted_at: datetime | None = None
+    accepted_by: str = ""
     violations: tuple[Any, ...] = ()
     left_over: tuple[Json, ...] = ()
     """Who is present and has no place yet, by score and number."""
@@ -240,6 +241,7 @@ class DrawView:
             cost=body.get("cost") or document.get("cost") or {},
             created_at=moment(body.get("created_at")),
             accepted_at=moment(body.get("accepted_at")),
+            accepted_by=body.get("accepted_by") or "",
             violations=tuple(body.get("violations") or ()),
             left_over=tuple(body.get("left_over") or ()),
             reasons_needed=tuple(body.get("reasons_needed") or ()),

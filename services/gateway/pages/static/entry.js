@@ -71,7 +71,9 @@ function show(row) {
       saved(row);
       show(row);
     };
-    state.append(drop);
+    const page = row.querySelector("td a")?.cloneNode();
+    if (page) page.textContent = `${texts.open} `; // where a reason can be given
+    state.append(page ?? "", drop);
   }
 }
 

@@ -1,0 +1,113 @@
+"""The log of an event: everything that was done, by whom, narrowed down, page by page, and as a sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, Response, render_template, request
+from flask_babel import gettext as _
+
+from qisai.client import Client, Event
+from qisai.errors import QisaiError, Unauthenticated
+from qisai.web.rights import Right, requires
+from services.gateway.pages import log_words
+from services.gateway.pages.site import client, for_those_who, lines_of, status_of
+
+pages = Blueprint("event_log", __name__)
+
+_FIELDS: Final = ("kind", "actor", "round", "entrant", "since", "until")
+
+
+@pages.get("/events/<int:event_id>/log")
+@requires(Right.PUBLIC)
+def log(event_id: int) -> str | tuple[str, int]:
+    """A page of the log, latest first."""
+    asking = client()
+    event = asking.events.get(event_id)
+    for_those_who(Right.READ_STAFF, event)
+    typed = {name: request.args.get(name, "").strip() for name in _FIELDS}
+    names = _entrants(asking, event_id)
+    by_number = {number: name for number, name in names.values() if number is not None}
+    narrowed, faults = _narrowed(typed, event, names)
+    lines: tuple[Any, ...] = ()
+    following, status = None, 422 if faults else 200
+    if not faults:
+        try:
+            lines, following = asking.rounds.event_log_page(event_id, cursor=request.args.get("cursor"), **narrowed)
+        except Unauthenticated:
+            raise
+        except QisaiError as error:
+            faults, status = list(lines_of(error)), status_of(error)
+    page = render_template(
+        "log.html",
+        event=event,
+        rounds=asking.rounds.list(event_id),
+        lines=[log_words.line(one, event, by_number) for one in lines],
+        names=names,
+        kinds=log_words.KINDS,
+        typed=typed,
+        given={name: value for name, value in typed.items() if value},
+        following=following,
+        faults=faults,
+    )
+    return page, status
+
+
+@pages.get("/events/<int:event_id>/log.csv")
+@requires(Right.PUBLIC)
+def sheet(event_id: int) -> Response | tuple[str, int]:
+    """The same as a sheet, whole, in the page's language."""
+    asking = client()
+    event = asking.events.get(event_id)
+    for_those_who(Right.READ_STAFF, event)
+    typed = {name: request.args.get(name, "").strip() for name in _FIELDS}
+    narrowed, faults = _narrowed(typed, event, _entrants(asking, event_id) if typed["entrant"] else {})
+    if faults:
+        return log(event_id)  # type: ignore[return-value]
+    content = asking.rounds.event_log_csv(event_id, **{k: v for k, v in narrowed.items() if v is not None})
+    headers = {
+        "Content-Disposition": f'attachment; filename="event-{event_id}-log.csv"',
+        "Cache-Control": "private, no-store",
+    }
+    return Response(content, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _entrants(asking: Client, event_id: int) -> dict[int, tuple[int | None, str]]:
+    return {one.id: (one.number, one.name) for one in asking.entrants.list(event_id)}
+
+
+def _narrowed(
+    typed: Mapping[str, str], event: Event, names: Mapping[int, tuple[int | None, str]]
+) -> tuple[dict[str, Any], list[str]]:
+    """What the API is asked for, and what of the form cannot be read. An entrant is a number, or part of a name."""
+    faults: list[str] = []
+    narrowed: dict[str, Any] = {"actor": typed["actor"] or None}
+    if typed["kind"] in log_words.KINDS:
+        narrowed["kind"] = typed["kind"]
+    if typed["round"]:
+        if typed["round"].isdecimal() and 1 <= int(typed["round"][:4]) <= 100:
+            narrowed["round"] = int(typed["round"])
+        else:
+            faults.append(_("“%(text)s” is no round.", text=typed["round"]))
+    if typed["entrant"]:
+        found = [key for key, one in names.items() if typed["entrant"] in (str(one[0]), one[1])]
+        found = found or [key for key, one in names.items() if typed["entrant"] in one[1]]
+        if len(found) == 1:
+            narrowed["entrant_id"] = found[0]
+        else:
+            words = (
+                _("Nobody is called “%(text)s”.") if not found else _("Several are called “%(text)s”: type a number.")
+            )
+            faults.append(words % {"text": typed["entrant"]})
+    for name in ("since", "until"):
+        if typed[name]:
+            try:
+                at = datetime.fromisoformat(typed[name])
+            except ValueError:
+                faults.append(_("“%(text)s” is no time.", text=typed[name]))
+                continue
+            narrowed[name] = (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(event.time_zone))).isoformat()
+    return narrowed, faults

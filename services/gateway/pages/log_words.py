@@ -1,0 +1,220 @@
+"""The log of an event in words: what was done, to what, from which value to which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as __
+
+from qisai.client import BoardLog, BoardView, Event
+from qisai.client.reading import Json, moment
+from qisai.kernel.model import Result
+from services.gateway.pages import draft_words, wording
+
+KINDS: Final = {
+    "result": __("results"),
+    "conflict": __("refused results"),
+    "audit": __("steps"),
+    "transition": __("entrants' states"),
+}
+ACTIONS: Final = {
+    "alert.acknowledge": __("alert seen"),
+    "breaker.reset": __("breaker reset"),
+    "draw.accept": __("draft accepted"),
+    "draw.edit": __("draft changed by hand"),
+    "draw.make": __("draft made by hand"),
+    "draw.publish": __("round published"),
+    "draw.request": __("draw asked for"),
+    "entrant.change": __("entrant changed"),
+    "entrant.import": __("roster imported"),
+    "event.change": __("event changed"),
+    "event.create": __("event made"),
+    "event.import": __("event imported"),
+    "event.running": __("event started, or taken up again"),
+    "event.finished": __("event finished"),
+    "event.open": __("registration opened"),
+    "event.closed": __("registration closed"),
+    "event.draft": __("event back in preparation"),
+    "event.archived": __("event archived"),
+    "grant.create": __("role given"),
+    "grant.delete": __("role taken away"),
+    "job.cancel": __("draw cancelled"),
+    "job.cancelled": __("draw cancelled"),
+    "job.degraded": __("draw done, not the best"),
+    "job.failed": __("draw failed"),
+    "job.succeeded": __("draw done"),
+    "job.superseded": __("draw overtaken by changes"),
+    "pair.allow": __("pair allowed again"),
+    "pair.allow_same_club": __("pairs of one club allowed again"),
+    "pair.forbid": __("pair forbidden"),
+    "pair.forbid_same_club": __("pairs of one club forbidden"),
+    "points.adjust": __("points given or taken"),
+    "points.restore": __("points decision taken back"),
+    "round.clock": __("round clock"),
+    "round.close": __("round closed"),
+    "round.reopen": __("round opened again"),
+    "round.unpublish": __("round taken back"),
+}
+_CLOCK: Final = {
+    "start": __("started"),
+    "pause": __("paused"),
+    "resume": __("goes on"),
+    "adjust": __("adjusted"),
+    "stop": __("stopped"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of a log: when, who, what; `subject` says of whom or where; `refused`: it changed nothing."""
+
+    at: datetime | None
+    who: str
+    device: str
+    what: str
+    reason: str
+    before: str = ""
+    after: str = ""
+    round: int | None = None
+    board: int | None = None
+    entrant_id: int | None = None
+    refused: bool = False
+
+
+def result_value(event: Event, value: Mapping[str, Any] | None, board: BoardView | None = None) -> str:
+    """A logged value of a board: result, sides, note."""
+    if not value:
+        return "–"
+    found = value.get("result")
+    text = wording.result(event, Result(found)) if found in set(Result) else _("no result")
+    if board is not None and found in set(Result):
+        text = wording.result(event, Result(found), board).removesuffix(_(" (sides swapped)"))
+    if value.get("swapped") and wording.shows_sides(event):
+        text += _(" (sides swapped)")
+    return f"{text} · {value['note']}" if value.get("note") else text
+
+
+def board_history(log: BoardLog, event: Event, board: BoardView) -> list[Line]:
+    """Everything that happened to a board, latest first, what was refused too."""
+    lines = [
+        Line(
+            at=moment(one["at"]),
+            who=one["actor"],
+            device=one.get("device") or "",
+            what=_("entered"),
+            reason=one.get("reason") or "",
+            before=result_value(event, one["old"], board),
+            after=result_value(event, one["new"], board),
+        )
+        for one in log.changes
+    ]
+    lines += [
+        Line(
+            at=moment(one["at"]),
+            who=one["actor"],
+            device=one.get("device") or "",
+            what=_("refused: somebody else was first"),
+            reason="",
+            before=result_value(event, one["present"], board),
+            after=result_value(event, one["wanted"], board),
+            refused=True,
+        )
+        for one in log.conflicts
+    ]
+    return sorted(lines, key=lambda line: line.at.timestamp() if line.at else 0, reverse=True)
+
+
+def line(entry: Json, event: Event, names: Mapping[int, str]) -> Line:
+    """One entry of the event's log. `names`: of entrants by number."""
+    kind = entry["kind"]
+    before, after = "", ""
+    if kind == "result":
+        what = _("result entered")
+        before, after = (result_value(event, entry.get(name)) for name in ("old", "new"))
+    elif kind == "conflict":
+        what = _("result refused: somebody else was first")
+        before, after = (result_value(event, entry.get(name)) for name in ("present", "wanted"))
+    elif kind == "transition":
+        what = _("entrant's state")
+        before, after = (_state(entry.get(name)) for name in ("from", "to"))
+    else:
+        what, before, after = _step(entry, names)
+    return Line(
+        at=moment(entry["at"]),
+        who=entry.get("actor") or "",
+        device=entry.get("device") or "",
+        what=what,
+        reason=entry.get("reason") or "",
+        before=before,
+        after=after,
+        round=entry.get("round"),
+        board=entry.get("board"),
+        entrant_id=entry.get("entrant_id"),
+        refused=kind == "conflict",
+    )
+
+
+def _state(name: str | None) -> str:
+    return "" if name is None else str(wording.ENTRANT_STATES.get(name, name))
+
+
+def _step(entry: Json, names: Mapping[int, str]) -> tuple[str, str, str]:
+    action = str(entry.get("action") or "")
+    what = str(ACTIONS.get(action, action))
+    new = entry.get("new")
+    if action == "round.clock" and isinstance(new, Mapping):
+        seconds = new.get("seconds")
+        clock = str(_CLOCK.get(str(new.get("action")), ""))
+        return what, "", clock if seconds is None else f"{clock} {seconds / 60:+g} min"
+    after = in_short(new)
+    if isinstance(new, Mapping) and new.get("edits"):
+        changes = "; ".join(draft_words.edit(one, names) for one in new["edits"])
+        after = "; ".join(part for part in (after, _cut(changes)) if part)
+    return what, in_short(entry.get("old")), after
+
+
+_NAMES: Final = {
+    "adjustment": __("decision"),
+    "draw": __("draft"),
+    "name": __("name"),
+    "points": __("points"),
+    "club": __("club"),
+    "open_boards": __("open boards"),
+    "role": __("role"),
+    "state": __("state"),
+}
+_UNSAID: Final = frozenset({"id", "version", "round", "account_id", "edits"})
+MOST_CHARACTERS: Final = 160
+
+
+def in_short(value: Any) -> str:
+    """A logged value on one line; the sheet has it whole."""
+    return _cut(_plain(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case Mapping():
+            parts = [(_NAMES.get(name, name), name, _plain(one)) for name, one in value.items() if name not in _UNSAID]
+            return "; ".join(f"{word}: {_value(name, text)}" for word, name, text in parts if text)
+        case list() | tuple():
+            return ", ".join(_plain(one) for one in value)
+        case bool():
+            return "✓" if value else "✗"
+    return str(value)
+
+
+def _value(name: str, text: str) -> str:
+    if name == "state":
+        return str(wording.EVENT_STATES.get(text, text))
+    return str(wording.ROLES.get(text, text)) if name == "role" else text
