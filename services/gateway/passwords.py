@@ -62,4 +62,5 @@ def check_form(password: str) -> None:
     """Raises `Invalid` for a password that is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST:
         detail = f"must have {SHORTEST} to {LONGEST} characters"
-        raise Invalid("weak-password", f"The password {detail}.", errors=[FieldError("/password", detail)])
+        fault = FieldError("/password", detail, "password-length", {"low": SHORTEST, "high": LONGEST})
+        raise Invalid("weak-password", f"The password {detail}.", errors=[fault])

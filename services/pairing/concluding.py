@@ -69,5 +69,5 @@ def _last_valid_draw(ending: Ending, run: Run, *, snapshot: Snapshot) -> JobStat
         why = outcome(f"solver-{end.value}", text, solver)
         return end_without_draft(ending, JobState.FAILED, why, timed_out=timed_out)
     text = f"{WHY[end]} {answer.words} Read it and accept it before publishing."
-    why = outcome(f"solver-{end.value}", text, {**solver, "rung": answer.rung})
+    why = outcome(f"solver-{end.value}", text, {**solver, "rung": answer.rung, **answer.said})
     return save_draft(ending, answer.draw, snapshot=snapshot, state=JobState.DEGRADED, why=why, timed_out=timed_out)

@@ -31,6 +31,8 @@ log = structlog.get_logger()
 MOST_RESTARTS: Final = 20
 """How often a job starts again because its input changed while it ran, before it is `superseded`."""
 SAVE_TRIES: Final = 8
+_SAID: Final = ("slug", "detail", "rung", "drawn_no", "drawn_at", "reason")
+"""Of an outcome, what an alert repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +161,8 @@ def _alert(session: Session, ending: Ending, *, state: JobState, why: Mapping[st
         on, since = change is Change.OPENED, {"job": held.job_id, "round": held.round_no}
         switch(session, AlertKind.BREAKER_OPEN, on=on, key=str(event_id), event_id=event_id, detail=since)
     bad = {JobState.DEGRADED: AlertKind.DRAW_DEGRADED, JobState.FAILED: AlertKind.DRAW_FAILED}.get(state)
-    detail = {"job": held.job_id, "round": held.round_no, "slug": why.get("slug"), "detail": why.get("detail")}
+    said = {name: why[name] for name in _SAID if name in why}
+    detail = {"job": held.job_id, "round": held.round_no, **said}
     for kind in (AlertKind.DRAW_DEGRADED, AlertKind.DRAW_FAILED):
         key = round_key(event_id, held.round_no)
         switch(session, kind, on=kind is bad, key=key, event_id=event_id, detail=detail)
@@ -204,4 +207,6 @@ def _start_again(ending: Ending) -> JobState | None:
         log.info("job.input_changed", job_id=held.job_id, restarts=held.restarts + 1)
         return JobState.QUEUED if kept else None
     text = f"The results or the field changed {MOST_RESTARTS} times while this ran; ask again."
-    return end_without_draft(ending, JobState.SUPERSEDED, outcome("input-kept-changing", text, {}))
+    return end_without_draft(
+        ending, JobState.SUPERSEDED, outcome("input-kept-changing", text, {"times": MOST_RESTARTS})
+    )

@@ -235,6 +235,7 @@ def take_back_expired(session: Session, *, max_attempts: int) -> tuple[list[int]
                 "slug": "worker-lost",
                 "detail": f"The worker was lost {max_attempts} times while it paired this round: pair it by hand, "
                 "or ask again.",
+                "times": max_attempts,
             },
         )
         .returning(JobRow)

@@ -6,7 +6,9 @@ valid for today's pool (docs/pipeline.md, "When the solver does not finish").
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,11 +25,12 @@ _LOOK_BACK = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The draw given, which rung it stands on (`this_run` or `earlier_draft`), and that in words."""
+    """The draw given, which rung it stands on (`this_run` or `earlier_draft`), that in words, and what they name."""
 
     draw: Draw
     rung: str
     words: str
+    said: Mapping[str, Any] = field(default_factory=dict)
 
 
 def last_valid_draw(session: Session, *, event_id: int, best: Draw | None, tournament: Tournament) -> Answer | None:
@@ -69,5 +72,6 @@ def _earlier_draft(session: Session, event_id: int, *, tournament: Tournament) -
                 draw=draw,
                 rung="earlier_draft",
                 words=f"This is draw {row.number} of {row.created_at:%Y-%m-%d %H:%M} UTC again; it is still legal.",
+                said={"drawn_no": row.number, "drawn_at": row.created_at.isoformat(timespec="minutes")},
             )
     return None

@@ -23,7 +23,7 @@ from qisai.db.entrants import Sex
 from qisai.db.events import EventState
 from qisai.formats.typed_text import email_fits, phone_fits, tidy, unprintable
 from qisai.kernel.model import ByeKind
-from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, Query, RoundNumber, plain
+from qisai.web.shapes import Body, EventPath, Id, Line, OptionalBody, PageQuery, Query, RoundNumber, plain, refused
 from services.registration.states import SLUGS
 
 
@@ -33,7 +33,7 @@ def _tidy(text: Any) -> Any:
         return text
     neat = tidy(text)
     if unprintable(neat) is not None:
-        raise ValueError("contains control characters or broken Unicode; remove them")
+        raise refused("characters", "contains control characters or broken Unicode; remove them")
     return neat
 
 
@@ -52,19 +52,19 @@ Capacity = Annotated[StrictInt, Field(ge=1, le=20_000)]
 
 def _email(text: str) -> str:
     if text and not email_fits(text):
-        raise ValueError("is no e-mail address")
+        raise refused("email", "is no e-mail address")
     return text
 
 
 def _phone(text: str) -> str:
     if text and not phone_fits(text):
-        raise ValueError("is no telephone number: digits, spaces and + - ( ) only, at least 5 digits")
+        raise refused("phone", "is no telephone number: digits, spaces and + - ( ) only, at least 5 digits")
     return text
 
 
 def _past(year: int) -> int:
     if year > datetime.now(UTC).year:
-        raise ValueError("lies in the future")
+        raise refused("future", "lies in the future")
     return year
 
 
@@ -72,7 +72,7 @@ def _in_utc(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC)
     except OverflowError:  # in another zone still year 1 or 9999, in UTC neither
-        raise ValueError("lies outside the years 1 to 9999 in UTC") from None
+        raise refused("beyond-years", "lies outside the years 1 to 9999 in UTC") from None
 
 
 _OF_THE_MACHINE: Final = frozenset({"localtime", "Factory"})
@@ -81,13 +81,13 @@ _OF_THE_MACHINE: Final = frozenset({"localtime", "Factory"})
 
 def _zone(name: str) -> str:
     if name not in available_timezones() - _OF_THE_MACHINE:
-        raise ValueError("is not a time zone of the IANA list, such as Asia/Shanghai")
+        raise refused("time-zone", "is not a time zone of the IANA list, such as Asia/Shanghai")
     return name
 
 
 def _state(slug: str) -> str:
     if slug not in SLUGS:
-        raise ValueError(f"must be one of {', '.join(SLUGS)}")
+        raise refused("unknown-kind", "must be one of {known}", known=", ".join(SLUGS))
     return slug
 
 
@@ -98,13 +98,13 @@ State = Annotated[StrictStr, AfterValidator(_state)]
 
 def _date_text(value: Any) -> Any:
     if value is not None and not (isinstance(value, str) and len(value) == 10):
-        raise ValueError("must be a date such as 2026-12-05")
+        raise refused("date", "must be a date such as 2026-12-05")
     return value
 
 
 def _time_text(value: Any) -> Any:
     if value is not None and not isinstance(value, str):
-        raise ValueError("must be a time such as 2026-12-05T08:30:00+08:00")
+        raise refused("moment", "must be a time such as 2026-12-05T08:30:00+08:00")
     return value
 
 
@@ -314,7 +314,7 @@ class BulkStepBody(StepBody):
     @model_validator(mode="after")
     def _one_choice(self) -> Self:
         if (self.from_states is None) == (self.entrants is None):
-            raise ValueError("say either from (states) or entrants, not both")
+            raise refused("states-or-entrants", "say either from (states) or entrants, not both")
         return self
 
 
@@ -329,7 +329,7 @@ class SomeOrAll(Body):
     @model_validator(mode="after")
     def _one_choice(self) -> Self:
         if (self.entrants is not None) == self.all:
-            raise ValueError("say either entrants or all, not both")
+            raise refused("entrants-or-all", "say either entrants or all, not both")
         return self
 
 
@@ -359,7 +359,7 @@ class SameClubBody(OptionalBody):
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if self.to_round is not None and self.to_round < self.from_round:
-            raise ValueError("to_round must not be before from_round")
+            raise refused("rounds-reversed", "to_round must not be before from_round")
         return self
 
 
@@ -382,9 +382,9 @@ class LotsBody(Body):
     @model_validator(mode="after")
     def _fits_mode(self) -> Self:
         if (self.numbers is not None) != (self.mode is LotsMode.HAND):
-            raise ValueError("numbers are given with mode hand, and only then")
+            raise refused("numbers-by-hand", "numbers are given with mode hand, and only then")
         if self.seed is not None and self.mode is not LotsMode.MACHINE:
-            raise ValueError("a seed is given with mode machine only")
+            raise refused("seed-by-machine", "a seed is given with mode machine only")
         return self
 
 
@@ -394,7 +394,7 @@ class ByeBody(Body):
     @model_validator(mode="after")
     def _can_be_asked_for(self) -> Self:
         if self.kind not in (ByeKind.HALF, ByeKind.FULL, ByeKind.ZERO):
-            raise ValueError("kind must be one of half, full, zero")
+            raise refused("unknown-kind", "kind must be one of {known}", known="half, full, zero")
         return self
 
 
@@ -410,7 +410,7 @@ class PairBody(Body):
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if self.entrants[0] == self.entrants[1]:
-            raise ValueError("entrants must be two different ones")
+            raise refused("two-entrants", "entrants must be two different ones")
         if self.to_round is not None and self.to_round < self.from_round:
-            raise ValueError("to_round must not be before from_round")
+            raise refused("rounds-reversed", "to_round must not be before from_round")
         return self

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from werkzeug.datastructures import LanguageAccept
+
 from qisai.db.jobs import JobState
 from qisai.db.rounds import DrawRow, DrawState
 from qisai.kernel.check import Violation
@@ -12,6 +14,7 @@ from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.pairing.hand import unreasoned
 from qisai.kernel.regulations_file import points_number
 from services.results.answers import Json, entrant, moment
+from services.results.job_reasons import in_words
 from services.results.operations.hand_draws import ByHand
 from services.results.queries.draws import Today
 
@@ -75,8 +78,8 @@ def _who(number: int, names: Mapping[int, Any]) -> Json:
     return {"entrant_id": None, "number": number, "name": "", "club": ""} if row is None else entrant(row)
 
 
-def job(row: Any) -> Json:
-    """One pairing job. `waiting` says why a queued job is not running yet."""
+def job(row: Any, languages: LanguageAccept) -> Json:
+    """One pairing job, its reasons in the caller's language. `waiting` says why a queued job is not running yet."""
     return {
         "id": row.id,
         "event_id": row.event_id,
@@ -93,21 +96,19 @@ def job(row: Any) -> Json:
         "restarts": row.restarts,
         "worker": row.worker,
         "progress": row.progress,
-        "outcome": row.outcome,
+        "outcome": None if row.outcome is None else in_words(row.outcome, languages),
         "draw": None if row.draw_number is None else {"number": row.draw_number},
-        "waiting": _waiting(row),
+        "waiting": _waiting(row, languages),
         "version": row.version,
     }
 
 
-def _waiting(row: Any) -> Json | None:
+def _waiting(row: Any, languages: LanguageAccept) -> Json | None:
     """The message is only a nudge: without one the keeper finds the job, so waiting for the queue is no fault."""
     if row.state is not JobState.QUEUED:
         return None
     if row.waited is None:
-        return {"reason": "not-due", "detail": "Tried before and waits a little.", "due_at": moment(row.due_at)}
-    return {
-        "reason": "waiting-for-a-worker",
-        "detail": "Waiting for the queue.",
-        "seconds": round(float(row.waited), 1),
-    }
+        said = in_words({"slug": "not-due", "detail": "Tried before and waits a little."}, languages)
+        return {"reason": "not-due", "detail": said["detail"], "due_at": moment(row.due_at)}
+    said = in_words({"slug": "waiting-for-a-worker", "detail": "Waiting for the queue."}, languages)
+    return {"reason": "waiting-for-a-worker", "detail": said["detail"], "seconds": round(float(row.waited), 1)}

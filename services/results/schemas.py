@@ -23,6 +23,7 @@ from qisai.web.shapes import (
     RoundNumber,
     RoundPath,
     plain,
+    refused,
 )
 from services.results.operations.clocks import MOST_SECONDS, ClockAction
 
@@ -51,7 +52,7 @@ class EntrantPath(EventPath):
 
 def _with_zone(at: datetime) -> datetime:
     if at.tzinfo is None:
-        raise ValueError("needs its offset from UTC, such as Z or +08:00")
+        raise refused("offset", "needs its offset from UTC, such as Z or +08:00")
     return at
 
 
@@ -144,7 +145,7 @@ class AdjustmentPath(EventPath):
 
 def _some_half_points(points: float) -> float:
     if points == 0 or points * 2 != int(points * 2):
-        raise ValueError("must be points in steps of .5, and not 0")
+        raise refused("some-points", "must be points in steps of .5, and not 0")
     return points
 
 

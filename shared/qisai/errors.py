@@ -14,11 +14,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One bad value: where (a JSON pointer such as `/entrants/3/seed`) and what is wrong with it."""
+    """One bad value: where (a JSON pointer such as `/entrants/3/seed`) and what is wrong with it.
+
+    `context` holds what the translations of the slug name; `variant` in it tells several texts of one slug apart.
+    """
 
     pointer: str
     detail: str
     slug: str = "invalid"
+    context: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,9 @@ def forbid_pair(
         session.scalars(sa.select(EntrantRow.id).where(EntrantRow.event_id == event_id, EntrantRow.id.in_(entrants)))
     )
     errors = [
-        FieldError(f"/entrants/{place}", f"there is no entrant {one} in this event", "entrant-not-found")
+        FieldError(
+            f"/entrants/{place}", f"there is no entrant {one} in this event", "entrant-not-found", {"value": one}
+        )
         for place, one in enumerate(entrants)
         if one not in known
     ]

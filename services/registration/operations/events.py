@@ -85,7 +85,9 @@ def _profile_data(session: Session, code: str) -> dict[str, Any]:
     if data is None:
         known = ", ".join(row.code for row in queries.profiles(session))
         detail = f"There is no game {code!r}; there are {known}."
-        raise Invalid("unknown-profile", detail, errors=[FieldError("/profile", detail, "unknown-profile")])
+        raise Invalid(
+            "unknown-profile", detail, errors=[FieldError("/profile", detail, "unknown-profile", {"known": known})]
+        )
     return data
 
 

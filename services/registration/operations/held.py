@@ -52,7 +52,8 @@ def require_planned(event: EventRow, round_no: int, *, pointer: str = "/round_no
     planned = event.regulations["rounds"]
     if planned is not None and round_no > planned:
         detail = f"is {round_no}, but this event has {planned} rounds"
-        raise Invalid("round-beyond", f"The round {detail}.", errors=[FieldError(pointer, detail, "range")])
+        fault = FieldError(pointer, detail, "range", {"variant": "round", "value": round_no, "rounds": planned})
+        raise Invalid("round-beyond", f"The round {detail}.", errors=[fault])
 
 
 def require_before_round_1(session: Session, event_id: int, *, what: str) -> None:

@@ -143,9 +143,11 @@ def unused_fields(event: EventRow, values: Mapping[str, Any]) -> list[FieldError
     """Fields that say something the event's game does not have: members of persons, birth years of teams."""
     if is_team_event(event):
         detail = "is not used: in this game teams enter; say it of their members"
-        return [FieldError(f"/{name}", detail, "not-used") for name in ("sex", "birth_year") if values.get(name)]
+        said = {"variant": "team"}
+        return [FieldError(f"/{name}", detail, "not-used", said) for name in ("sex", "birth_year") if values.get(name)]
     detail = "is not used: in this game persons enter, not teams"
-    return [FieldError(f"/{name}", detail, "not-used") for name in ("members", "substitutes") if values.get(name)]
+    said = {"variant": "person"}
+    return [FieldError(f"/{name}", detail, "not-used", said) for name in ("members", "substitutes") if values.get(name)]
 
 
 def size_complaint(event: EventRow, team: Team) -> str | None:
@@ -160,7 +162,9 @@ def require_team_fits(session: Session, event: EventRow, team: Team, *, but: int
     """Raises `Invalid` for more members than the game has, `Conflict` `member-elsewhere` for one in another team."""
     complaint = size_complaint(event, team)
     if complaint is not None:
-        raise Invalid("members", f"members: {complaint}.", errors=[FieldError("/members", complaint, "members")])
+        said = {"count": len(team.members), "size": event.profile_copy.get("team_size")}
+        fault = FieldError("/members", complaint, "members", said)
+        raise Invalid("members", f"members: {complaint}.", errors=[fault])
     if not team.people():
         return
     complaint = memberships(session, event.id).complaint(team, but=but)

@@ -32,16 +32,23 @@ def _refuse_unused(given: Mapping[str, Any], *, profile: Mapping[str, Any]) -> N
     first_move, default = profile["first_move"], profile["regulations"]
     errors = []
     if given.get("first_move", first_move) != first_move:
-        errors.append(("first_move", "is settled by the game"))
+        errors.append(("first_move", "is settled by the game", "settled"))
     if not first_move:
         detail = "is not used: in this game nobody moves first"
-        errors += [(name, detail) for name in _OF_FIRST_MOVE if given.get(name, default[name]) != default[name]]
+        errors += [
+            (name, detail, "no-first") for name in _OF_FIRST_MOVE if given.get(name, default[name]) != default[name]
+        ]
         codes = given.get("tie_breaks") or []
-        errors += [(f"tie_breaks/{place}", detail) for place, code in enumerate(codes) if code in _SIDE_TIE_BREAKS]
+        errors += [
+            (f"tie_breaks/{place}", detail, "no-first") for place, code in enumerate(codes) if code in _SIDE_TIE_BREAKS
+        ]
     elif given.get("seat_balance", default["seat_balance"]) != default["seat_balance"]:
-        errors.append(("seat_balance", "is not used: it is for games in which nobody moves first"))
+        errors.append(("seat_balance", "is not used: it is for games in which nobody moves first", "first"))
     if errors:
-        found = [FieldError(f"/regulations/{name}", detail, "not-used") for name, detail in errors]
+        found = [
+            FieldError(f"/regulations/{name}", detail, "not-used", {"variant": variant})
+            for name, detail, variant in errors
+        ]
         raise Invalid("not-used", f"{found[0].pointer} {found[0].detail}.", errors=found)
 
 
@@ -52,5 +59,5 @@ def require_enough_entrants(regulations: Mapping[str, Any], *, entrants: int) ->
     try:
         check_rounds(regulations["rounds"], entrants=entrants)
     except Invalid as error:
-        found = [FieldError("/regulations/rounds", error.detail, error.slug)]
+        found = [FieldError("/regulations/rounds", error.detail, error.slug, error.context)]
         raise Invalid(error.slug, error.detail, errors=found, **error.context) from None

@@ -119,14 +119,15 @@ def _leaving_round(event: EventRow, step: Step, upcoming: int) -> int | None:
     if step.to not in LEFT:
         if step.from_round is not None:
             detail = "from_round is for those who withdraw or are disqualified"
-            raise Invalid("from-round", detail, errors=[FieldError("/from_round", detail)])
+            raise Invalid("from-round", detail, errors=[FieldError("/from_round", detail, "from-round-of-no-use")])
         return None
     wanted = step.from_round if step.from_round is not None else upcoming
     last = event.regulations["rounds"]
     if wanted < upcoming or (last is not None and wanted > last + 1):
         upper = "" if last is None else f" and at most {last + 1}"
         detail = f"is {wanted}, but must be at least {upcoming}, the next round to be paired{upper}"
-        raise Invalid("from-round", f"from_round {detail}.", errors=[FieldError("/from_round", detail)])
+        fault = FieldError("/from_round", detail, "from-round", {"value": wanted, "low": upcoming})
+        raise Invalid("from-round", f"from_round {detail}.", errors=[fault])
     return wanted
 
 

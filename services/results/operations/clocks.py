@@ -99,12 +99,15 @@ def _present(session: Session, round_: RoundRow) -> _Clock | None:
 
 def _given(seconds: int | None) -> int:
     if seconds is None:
-        raise Invalid("invalid-request", "Say how many seconds.", errors=[FieldError("/seconds", "is missing")])
+        raise Invalid(
+            "invalid-request", "Say how many seconds.", errors=[FieldError("/seconds", "is missing", "missing")]
+        )
     return seconds
 
 
 def _checked(left_ms: int) -> int:
     if not 0 <= left_ms <= MOST_SECONDS * 1000:
         detail = f"leaves {left_ms // 1000} seconds, but must leave 0 to {MOST_SECONDS}"
-        raise Invalid("invalid-request", f"The clock {detail}.", errors=[FieldError("/seconds", detail)])
+        fault = FieldError("/seconds", detail, "clock-range", {"value": left_ms // 1000, "high": MOST_SECONDS})
+        raise Invalid("invalid-request", f"The clock {detail}.", errors=[fault])
     return left_ms

@@ -86,7 +86,7 @@ def cancel_job(session: Session, actor: Actor, *, job_id: int) -> None:
     if job is None or job.event_id is None:  # a canary is the keeper's
         raise NotFound("job-not-found", f"There is no job {job_id}.")
     values = {"state": JobState.CANCELLED, "finished_at": sa.func.clock_timestamp(), "version": JobRow.version + 1}
-    values["outcome"] = {"slug": "cancelled", "detail": f"Cancelled by {actor.name}."}
+    values["outcome"] = {"slug": "cancelled", "detail": f"Cancelled by {actor.name}.", "by": actor.name}
     if not compare_and_set(session, JobRow, where=[JobRow.id == job_id, JobRow.state.in_(ACTIVE)], values=values):
         session.refresh(job)
         if job.state is JobState.CANCELLED:

@@ -150,7 +150,9 @@ def _store(
 def _require_reasons(needed: Sequence[Needed], places: Sequence[str]) -> None:
     """Raises `Invalid` `reason-needed`, with the place of each change that breaks a rule without saying why."""
     errors = [
-        FieldError(places[one.edit], f"{one.violation.detail}: say why this is wanted", "reason-needed")
+        FieldError(
+            places[one.edit], f"{one.violation.detail}: say why this is wanted", "reason-needed", {"variant": "rule"}
+        )
         for one in needed
         if one.edit is not None
     ]

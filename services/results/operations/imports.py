@@ -107,7 +107,8 @@ def _with_composed_names(tournament: Tournament) -> Tournament:
 
 
 def _no_profile(detail: str) -> Invalid:
-    return Invalid("no-profile", "The file must name its game.", errors=[FieldError("/regulations/profile", detail)])
+    fault = FieldError("/regulations/profile", detail, "unknown-profile", {"known": ", ".join(PROFILES)})
+    return Invalid("no-profile", "The file must name its game.", errors=[fault])
 
 
 def _fit_to_platform(tournament: Tournament, document: Mapping[str, Any]) -> None:
@@ -117,14 +118,17 @@ def _fit_to_platform(tournament: Tournament, document: Mapping[str, Any]) -> Non
     for index, entrant in enumerate(document["entrants"]):
         name = names[entrant["number"]]
         if not name.strip():
-            errors.append(FieldError(f"/entrants/{index}/name", "is missing: an entrant of an event has a name"))
+            detail = "is missing: an entrant of an event has a name"
+            errors.append(FieldError(f"/entrants/{index}/name", detail, "missing"))
         if len(name) > MAX_NAME:  # some characters become two when composed
-            errors.append(FieldError(f"/entrants/{index}/name", f"has more than {MAX_NAME} characters", "too-long"))
+            detail = f"has more than {MAX_NAME} characters"
+            errors.append(FieldError(f"/entrants/{index}/name", detail, "too-long", {"most": MAX_NAME}))
         if entrant["number"] > LARGEST_NUMBER:
             detail = f"is {entrant['number']}, but numbers go up to {LARGEST_NUMBER}"
-            errors.append(FieldError(f"/entrants/{index}/number", detail, "range"))
+            said = {"value": entrant["number"], "low": 1, "high": LARGEST_NUMBER}
+            errors.append(FieldError(f"/entrants/{index}/number", detail, "range", said))
     if not tournament.entrants:
-        errors.append(FieldError("/entrants", "has nobody in it"))
+        errors.append(FieldError("/entrants", "has nobody in it", "nobody"))
     if errors:
         first = errors[0]
         raise Invalid("invalid-tournament", f"The event cannot be taken: {first.pointer} {first.detail}", errors=errors)

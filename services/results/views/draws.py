@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
@@ -126,7 +126,7 @@ def _ask(session: Session, path: RoundPath, body: DrawRequest) -> Answer:
     )
     job = jobs_queries.job(session, job_id)
     headers = {"Location": f"/api/v1/jobs/{job_id}", "Retry-After": "1"}
-    return Answer(body=draw_answers.job(job), status=202, headers=headers)
+    return Answer(body=draw_answers.job(job, request.accept_languages), status=202, headers=headers)
 
 
 def _draw_answer(session: Session, path: DrawPath) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Response
+from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
@@ -37,4 +37,4 @@ def cancel_job(path: JobPath) -> Response:
 
 def _answer(session: Session, job_id: int) -> Response:
     row = queries.job(session, job_id)
-    return Answer(body=draw_answers.job(row), headers=version_tag(row.version)).response()
+    return Answer(body=draw_answers.job(row, request.accept_languages), headers=version_tag(row.version)).response()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 
 from qisai.db.jobs import BreakerRow
@@ -15,6 +15,7 @@ from qisai.web.rights import Right, requires
 from services.results import answers, draw_answers
 from services.results.answers import moment
 from services.results.cursors import id_before
+from services.results.job_reasons import in_words
 from services.results.operations import operating as operations
 from services.results.process import here
 from services.results.queries import jobs as jobs_queries
@@ -31,7 +32,7 @@ def get_queue() -> Response:
     """Depth, age of the oldest due job, jobs by state, the latest jobs, the last hour by minutes, keepers."""
     with here().database.snapshot() as session:
         found = queries.queue(session)
-        recent = [draw_answers.job(row) for row in jobs_queries.jobs(session, limit=_RECENT)]
+        recent = [draw_answers.job(row, request.accept_languages) for row in jobs_queries.jobs(session, limit=_RECENT)]
         keepers = queries.keepers(session)
     history = [
         {"minute": moment(row.minute), "finished": row.finished, "failed": row.failed, "waiting": row.waiting}
@@ -61,7 +62,7 @@ def list_jobs(query: JobsQuery) -> Response:
             before_id=id_before(query.cursor),
             limit=query.limit + 1,
         )
-    return _page([draw_answers.job(row) for row in rows], limit=query.limit)
+    return _page([draw_answers.job(row, request.accept_languages) for row in rows], limit=query.limit)
 
 
 @api.get("/workers")
@@ -164,7 +165,7 @@ def _alert(row: AlertRow) -> dict[str, Any]:
         "key": row.key,
         "severity": row.severity.value,
         "event_id": row.event_id,
-        "detail": row.detail,
+        "detail": in_words(row.detail, request.accept_languages),
         "raised_at": moment(row.raised_at),
         "seen_at": moment(row.seen_at),
         "times": row.times,

@@ -85,7 +85,11 @@ def _refuse_cut_off(text: str, delimiter: str, *, columns: int) -> None:
             "roster-cut-off",
             f"The file ends in the middle of {place}, as if it had been cut off. Save it again and import that; if the "
             "row is complete, end it with a line break.",
-            errors=[FieldError(f"/rows/{row}", f"{place}: fewer cells than the header, and no line end", "cut-off")],
+            errors=[
+                FieldError(
+                    f"/rows/{row}", f"{place}: fewer cells than the header, and no line end", "cut-off", {"row": row}
+                )
+            ],
             row=row,
         )
 
@@ -102,5 +106,5 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise Invalid(
             "roster-quotes",
             f"In {place} the quotation marks do not fit ({error}); the file may have been cut off there.",
-            errors=[FieldError(f"/rows/{number + 1}", f"{place}: {error}", "quotes")],
+            errors=[FieldError(f"/rows/{number + 1}", f"{place}: {error}", "quotes", {"row": number + 1})],
         ) from None

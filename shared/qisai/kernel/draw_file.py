@@ -30,7 +30,7 @@ def parse_draw(obj: Any) -> Draw:
     given = reader.object(obj, "", names=_DRAW)
     if given.get("format") != FORMAT:
         if isinstance(obj, dict):
-            reader.fail("/format", f"must be {FORMAT!r}", "format")
+            reader.fail("/format", f"must be {FORMAT!r}", "format", format=FORMAT)
         reader.finish("invalid-draw", "This is not a draw file")
     for name in ("round", "boards"):
         if name not in given:
@@ -97,7 +97,7 @@ def _boards(reader: JsonReader, value: Any) -> tuple[DrawnBoard, ...]:
 
 def _counts(reader: JsonReader, value: Any, at: str) -> Mapping[str, int]:
     if not isinstance(value, dict):
-        reader.fail(at, "must be an object: name → integer", "type")
+        reader.fail(at, "must be an object: name → integer", "type", variant="counts")
         return MappingProxyType({})
     return MappingProxyType(
         {str(name): reader.integer(count, f"{at}/{name}", low=0, high=MAX_COST) for name, count in value.items()}
@@ -115,5 +115,5 @@ def _notes(reader: JsonReader, value: Any, at: str) -> tuple[Mapping[str, Any], 
         if isinstance(item, dict):
             notes.append(MappingProxyType(item))
         else:
-            reader.fail(f"{at}/{index}", "must be an object", "type")
+            reader.fail(f"{at}/{index}", "must be an object", "type", variant="object")
     return tuple(notes)

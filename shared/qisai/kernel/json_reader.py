@@ -23,10 +23,10 @@ class JsonReader:
     def __init__(self) -> None:
         self.errors: list[FieldError] = []
 
-    def fail(self, pointer: str, detail: str, slug: str = "invalid") -> None:
-        """Note one complaint."""
+    def fail(self, pointer: str, detail: str, slug: str, **context: Any) -> None:
+        """Note one complaint. `context` is for its translations (`FieldError`)."""
         if len(self.errors) < MAX_ERRORS:
-            self.errors.append(FieldError(pointer, detail, slug))
+            self.errors.append(FieldError(pointer, detail, slug, context))
 
     def finish(self, slug: str, what: str) -> None:
         """Raise `Invalid` with all complaints, if there are any."""
@@ -38,21 +38,23 @@ class JsonReader:
     def object(self, value: Any, pointer: str, *, names: frozenset[str]) -> Mapping[str, Any]:
         """An object with none but the given names; `{}` stands in."""
         if not isinstance(value, dict):
-            self.fail(pointer, f"must be an object, not {_kind(value)}", "type")
+            self.fail(pointer, f"must be an object, not {_kind(value)}", "type", variant="object")
             return {}
         if not value.keys() <= names:
             for name in value.keys() - names:
                 at = f"{pointer}/{_escape(name)}"
-                self.fail(at, f"unknown name; known are {', '.join(sorted(names))}", "unknown-name")
+                known = ", ".join(sorted(names))
+                self.fail(at, f"unknown name; known are {known}", "unknown-name", known=known)
         return value
 
     def array(self, value: Any, pointer: str, *, maximum: int) -> Sequence[Any]:
         """A list of at most `maximum` values; `[]` stands in."""
         if not isinstance(value, list | tuple):
-            self.fail(pointer, f"must be a list, not {_kind(value)}", "type")
+            self.fail(pointer, f"must be a list, not {_kind(value)}", "type", variant="list")
             return ()
         if len(value) > maximum:
-            self.fail(pointer, f"has {len(value)} values; at most {maximum} are allowed", "too-many")
+            detail = f"has {len(value)} values; at most {maximum} are allowed"
+            self.fail(pointer, detail, "too-many", count=len(value), most=maximum)
             return ()
         return value
 
@@ -66,9 +68,10 @@ class JsonReader:
         if type(value) is int and low <= value <= high:
             return value
         if type(value) is not int:
-            self.fail(pointer, f"must be an integer, not {_kind(value)}", "type")
+            self.fail(pointer, f"must be an integer, not {_kind(value)}", "type", variant="integer")
         else:
-            self.fail(pointer, f"is {value}, but must be from {low} to {high}", "range")
+            detail = f"is {value}, but must be from {low} to {high}"
+            self.fail(pointer, detail, "range", value=value, low=low, high=high)
         return None
 
     def optional_integer(self, value: Any, pointer: str, *, low: int, high: int) -> int | None:
@@ -79,16 +82,17 @@ class JsonReader:
         """True or false, nothing that merely looks like it."""
         if isinstance(value, bool):
             return value
-        self.fail(pointer, f"must be true or false, not {_kind(value)}", "type")
+        self.fail(pointer, f"must be true or false, not {_kind(value)}", "type", variant="flag")
         return False
 
     def text(self, value: Any, pointer: str, *, maximum: int) -> str:
         """Text of at most `maximum` characters without control characters or halves of surrogate pairs."""
         if not isinstance(value, str):
-            self.fail(pointer, f"must be text, not {_kind(value)}", "type")
+            self.fail(pointer, f"must be text, not {_kind(value)}", "type", variant="text")
             return ""
         if len(value) > maximum:
-            self.fail(pointer, f"has {len(value)} characters; at most {maximum} are allowed", "too-long")
+            detail = f"has {len(value)} characters; at most {maximum} are allowed"
+            self.fail(pointer, detail, "too-long", most=maximum)
         elif not value.isprintable() and any(_unprintable(character) for character in value):
             self.fail(pointer, "contains control characters or broken Unicode; remove them", "characters")
         else:
@@ -104,17 +108,19 @@ class JsonReader:
         if isinstance(value, str) and value in kinds._value2member_map_:
             return kinds(value)
         shown = repr(value[:40]) if isinstance(value, str) else _kind(value)
-        self.fail(pointer, f"is {shown}, but must be one of {', '.join(kinds)}", "unknown-kind")
+        known = ", ".join(kinds)
+        self.fail(pointer, f"is {shown}, but must be one of {known}", "unknown-kind", known=known)
         return None
 
     def half_points(self, value: Any, pointer: str, *, maximum: int, minimum: int = 0) -> int:
         """Points in steps of .5 from `minimum` up to `maximum` points, as half-points; 0 stands in."""
         if type(value) not in (int, float):
-            self.fail(pointer, f"must be a number of points, not {_kind(value)}", "type")
+            self.fail(pointer, f"must be a number of points, not {_kind(value)}", "type", variant="points")
         elif not minimum <= value <= maximum:  # also catches NaN and infinities
-            self.fail(pointer, f"is {value}, but must be from {minimum} to {maximum}", "range")
+            detail = f"is {value}, but must be from {minimum} to {maximum}"
+            self.fail(pointer, detail, "range", value=value, low=minimum, high=maximum)
         elif value * 2 != int(value * 2):
-            self.fail(pointer, f"is {value}, but points go in steps of .5", "points-step")
+            self.fail(pointer, f"is {value}, but points go in steps of .5", "points-step", value=value)
         else:
             return int(value * 2)
         return 0

@@ -150,7 +150,8 @@ def _base(
         code = reader.text(code, f"{pointer}/profile", maximum=MAX_CODE)
     if defaults is not None:
         if code is not None and code != defaults.profile:
-            reader.fail(f"{pointer}/profile", f"is {code!r}, but the event's game is {defaults.profile!r}", "profile")
+            detail = f"is {code!r}, but the event's game is {defaults.profile!r}"
+            reader.fail(f"{pointer}/profile", detail, "profile", value=code, game=defaults.profile)
         return defaults
     if code is None:
         system = System.SCORE_GROUP
@@ -158,7 +159,8 @@ def _base(
             system = System(given["system"])
         return Regulations(first_round=FirstRound(mode=default_first_round_mode(system)))
     if code not in profiles:
-        reader.fail(f"{pointer}/profile", f"is {code!r}, but must be one of {', '.join(profiles)}", "unknown-profile")
+        known = ", ".join(profiles)
+        reader.fail(f"{pointer}/profile", f"is {code!r}, but must be one of {known}", "unknown-profile", known=known)
         return Regulations()
     return profiles[code].regulations()
 
@@ -191,7 +193,8 @@ def _points(reader: JsonReader, given: Mapping[str, Any], pointer: str, *, base:
     win, draw, loss = value("win", base.win), value("draw", base.draw), value("loss", base.loss)
     bye = value("bye", win if "win" in obj else base.bye)
     if len(reader.errors) == complaints and not (win > draw >= loss and win >= bye):
-        reader.fail(at, "a win must be worth more than a draw, a draw no less than a loss, a bye no more than a win")
+        detail = "a win must be worth more than a draw, a draw no less than a loss, a bye no more than a win"
+        reader.fail(at, detail, "points-order")
     return Points(win=win, draw=draw, loss=loss, bye=bye)
 
 
@@ -206,7 +209,7 @@ def _compensation(
     value = obj.get("points")
     points = None if value is None else reader.half_points(value, f"{at}/points", maximum=MAX_POINTS)
     if (kind is CompensationKind.FIXED) != (points is not None):
-        reader.fail(f"{at}/points", "must be given with kind fixed, and only then")
+        reader.fail(f"{at}/points", "must be given with kind fixed, and only then", "points-with-fixed")
     return ByeCompensation(kind=kind, points=points)
 
 
@@ -220,11 +223,10 @@ def _tie_breaks(
     for index, value in enumerate(reader.array(given["tie_breaks"], at, maximum=len(TIE_BREAKS))):
         code = reader.text(value, f"{at}/{index}", maximum=MAX_CODE)
         if code not in TIE_BREAKS:
-            reader.fail(
-                f"{at}/{index}", f"is {code!r}, but must be one of {', '.join(TIE_BREAKS)}", "unknown-tie-break"
-            )
+            known = ", ".join(TIE_BREAKS)
+            reader.fail(f"{at}/{index}", f"is {code!r}, but must be one of {known}", "unknown-tie-break", known=known)
         if code in codes:
-            reader.fail(f"{at}/{index}", f"{code} stands twice", "duplicate")
+            reader.fail(f"{at}/{index}", f"{code} stands twice", "duplicate", value=code)
         codes.append(code)
     return tuple(codes)
 

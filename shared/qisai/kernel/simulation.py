@@ -70,11 +70,13 @@ class Plan:
             ("seed", self.seed, 0, MAX_LOT_SEED),
         ):
             if not low <= value <= high:
-                errors.append(FieldError(f"/{name}", f"is {value}, but must be from {low} to {high}", "range"))
+                detail = f"is {value}, but must be from {low} to {high}"
+                errors.append(FieldError(f"/{name}", detail, "range", {"value": value, "low": low, "high": high}))
         for name in RATES:
             rate = getattr(self, name)
             if not 0 <= rate <= 1:
-                errors.append(FieldError(f"/{name}", f"is {rate}, but a rate lies between 0 and 1", "range"))
+                detail = f"is {rate}, but a rate lies between 0 and 1"
+                errors.append(FieldError(f"/{name}", detail, "range", {"value": rate, "low": 0, "high": 1}))
         if errors:
             raise Invalid("invalid-plan", f"{errors[0].pointer[1:]} {errors[0].detail}", errors=errors)
 

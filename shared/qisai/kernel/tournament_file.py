@@ -71,7 +71,7 @@ def parse_tournament(obj: Any, *, profiles: Mapping[str, Profile] = PROFILES) ->
     given = reader.object(obj, "", names=_TOURNAMENT)
     if given.get("format") != FORMAT:
         if isinstance(obj, dict):
-            reader.fail("/format", f"must be {FORMAT!r}", "format")
+            reader.fail("/format", f"must be {FORMAT!r}", "format", format=FORMAT)
         reader.finish("invalid-tournament", "This is not a tournament file")
     algorithm = read_algorithm(reader, given)
     regulations = read_regulations(reader, given.get("regulations", {}), "/regulations", profiles=profiles)
@@ -81,7 +81,8 @@ def parse_tournament(obj: Any, *, profiles: Mapping[str, Profile] = PROFILES) ->
     numbers = {entrant.number for entrant in entrants}
     rounds = _rounds(reader, given.get("rounds", []), numbers)
     if regulations.rounds is not None and len(rounds) > regulations.rounds:
-        reader.fail("/rounds", f"has {len(rounds)} rounds, but the event has {regulations.rounds}", "round-beyond-end")
+        detail = f"has {len(rounds)} rounds, but the event has {regulations.rounds}"
+        reader.fail("/rounds", detail, "round-beyond-end", rounds=regulations.rounds)
     tournament = Tournament(
         regulations=regulations,
         entrants=entrants,
@@ -100,7 +101,8 @@ def read_algorithm(reader: JsonReader, given: Mapping[str, Any]) -> str:
     """The version of the pairing rules, which must be one of this release: another would pair by other rules."""
     algorithm = given.get("algorithm", ALGORITHM)
     if algorithm != ALGORITHM:
-        reader.fail("/algorithm", f"is {str(algorithm)[:40]!r}, but this release knows {ALGORITHM} only", "algorithm")
+        detail = f"is {str(algorithm)[:40]!r}, but this release knows {ALGORITHM} only"
+        reader.fail("/algorithm", detail, "algorithm", known=ALGORITHM)
     return ALGORITHM
 
 
@@ -173,7 +175,8 @@ def _entrants(reader: JsonReader, value: Any) -> tuple[Entrant, ...]:
         if entrant is None:
             continue
         if entrant.number in entrants:
-            reader.fail(f"{at}/number", f"number {entrant.number} is taken by another entrant", "duplicate")
+            detail = f"number {entrant.number} is taken by another entrant"
+            reader.fail(f"{at}/number", detail, "duplicate", variant="number", value=entrant.number)
         entrants[entrant.number] = entrant
     return tuple(entrants[number] for number in sorted(entrants))
 
@@ -205,7 +208,7 @@ def _known(reader: JsonReader, value: Any, at: str, numbers: set[int]) -> int | 
     if type(value) is int and value in numbers:
         return value
     if type(value) is int:
-        reader.fail(at, f"there is no entrant {value}", "unknown-entrant")
+        reader.fail(at, f"there is no entrant {value}", "unknown-entrant", value=value)
     else:
         reader.integer(value, at, low=1, high=MAX_NUMBER)
     return None
@@ -218,17 +221,17 @@ def _forbidden_pairs(reader: JsonReader, value: Any, numbers: set[int]) -> tuple
         given = reader.object(item, at, names=_PAIR)
         both = reader.array(given.get("entrants", ()), f"{at}/entrants", maximum=2)
         if len(both) != 2:
-            reader.fail(f"{at}/entrants", "must name two entrants")
+            reader.fail(f"{at}/entrants", "must name two entrants", "two-entrants")
             continue
         a, b = (_known(reader, number, f"{at}/entrants/{k}", numbers) for k, number in enumerate(both))
         start = reader.integer(given.get("from_round", 1), f"{at}/from_round", low=1, high=MAX_ROUNDS)
         end = reader.optional_integer(given.get("to_round"), f"{at}/to_round", low=1, high=MAX_ROUNDS)
         if end is not None and end < start:
-            reader.fail(f"{at}/to_round", f"is before from_round {start}", "range")
+            reader.fail(f"{at}/to_round", f"is before from_round {start}", "range", variant="before", start=start)
         if a is None or b is None:
             continue
         if a == b:
-            reader.fail(f"{at}/entrants", f"names entrant {a} twice", "duplicate")
+            reader.fail(f"{at}/entrants", f"names entrant {a} twice", "duplicate", variant="entrant", value=a)
         pairs.append(ForbiddenPair(entrants=(min(a, b), max(a, b)), from_round=start, to_round=end))
     return tuple(pairs)
 
@@ -236,12 +239,13 @@ def _forbidden_pairs(reader: JsonReader, value: Any, numbers: set[int]) -> tuple
 def _lots(reader: JsonReader, value: Any, numbers: set[int]) -> Mapping[int, int]:
     lots: dict[int, int] = {}
     if not isinstance(value, dict):
-        reader.fail("/lots", "must be an object: number of the entrant → lot", "type")
+        reader.fail("/lots", "must be an object: number of the entrant → lot", "type", variant="lots")
         return MappingProxyType(lots)
     known = {str(number): number for number in numbers}
     for name, lot in value.items():
         if name not in known:
-            reader.fail(f"/lots/{str(name)[:20]}", "there is no entrant of this number", "unknown-entrant")
+            shown = str(name)[:20]
+            reader.fail(f"/lots/{shown}", "there is no entrant of this number", "unknown-entrant", value=shown)
         else:
             lots[known[name]] = reader.integer(lot, f"/lots/{name}", low=0, high=MAX_LOT)
     return MappingProxyType(lots)
@@ -255,7 +259,7 @@ def _rounds(reader: JsonReader, value: Any, numbers: set[int]) -> tuple[Round, .
         obj = reader.object(item, at, names=_ROUND)
         number = reader.number(obj.get("number"), f"{at}/number", low=1, high=MAX_ROUNDS)
         if number in rounds:
-            reader.fail(f"{at}/number", f"round {number} stands twice", "duplicate")
+            reader.fail(f"{at}/number", f"round {number} stands twice", "duplicate", variant="round", value=number)
         seen: set[int] = set()
         boards = _boards(reader, obj.get("boards", ()), f"{at}/boards", numbers=numbers, seen=seen)
         byes = _byes(reader, obj.get("byes", ()), f"{at}/byes", numbers=numbers, seen=seen, kinds=frozenset(ByeKind))
@@ -263,7 +267,7 @@ def _rounds(reader: JsonReader, value: Any, numbers: set[int]) -> tuple[Round, .
             rounds[number] = Round(number=number, boards=boards, byes=byes)
     if rounds and len(rounds) == len(given) and max(rounds) != len(rounds):
         missing = next(number for number in range(1, len(rounds) + 1) if number not in rounds)
-        reader.fail("/rounds", f"round {missing} is missing; rounds go from 1 without gaps", "gap")
+        reader.fail("/rounds", f"round {missing} is missing; rounds go from 1 without gaps", "gap", round=missing)
     return tuple(rounds[number] for number in sorted(rounds))
 
 
@@ -274,7 +278,8 @@ def _boards(reader: JsonReader, value: Any, at: str, *, numbers: set[int], seen:
         given = reader.object(item, here, names=_BOARD)
         number = reader.number(given.get("board"), f"{here}/board", low=1, high=MAX_NUMBER)
         if number in boards:
-            reader.fail(f"{here}/board", f"board {number} stands twice in this round", "duplicate")
+            detail = f"board {number} stands twice in this round"
+            reader.fail(f"{here}/board", detail, "duplicate", variant="board", value=number)
         first = _known(reader, given.get("first"), f"{here}/first", numbers)
         second = _known(reader, given.get("second"), f"{here}/second", numbers)
         result = given.get("result")
@@ -282,7 +287,7 @@ def _boards(reader: JsonReader, value: Any, at: str, *, numbers: set[int], seen:
         if number is None or first is None or second is None:
             continue
         if first == second:
-            reader.fail(here, f"entrant {first} plays against itself", "self-pairing")
+            reader.fail(here, f"entrant {first} plays against itself", "self-pairing", value=first)
         else:
             _seat(reader, first, f"{here}/first", seen)
             _seat(reader, second, f"{here}/second", seen)
@@ -301,7 +306,8 @@ def _byes(
         kind = reader.member(given.get("kind"), f"{here}/kind", ByeKind)
         if kind is not None and kind not in kinds:
             allowed = ", ".join(sorted(kinds))
-            reader.fail(f"{here}/kind", f"a {kind} bye cannot be requested; one of {allowed} can", "unknown-kind")
+            detail = f"a {kind} bye cannot be requested; one of {allowed} can"
+            reader.fail(f"{here}/kind", detail, "unknown-kind", known=allowed)
         if entrant is not None:
             _seat(reader, entrant, f"{here}/entrant", seen)
             byes.append(Bye(entrant=entrant, kind=kind or ByeKind.ZERO))
@@ -311,7 +317,8 @@ def _byes(
 def _seat(reader: JsonReader, entrant: int, at: str, seen: set[int]) -> None:
     """Each entrant has one place in a round."""
     if entrant in seen:
-        reader.fail(at, f"entrant {entrant} is twice in this round", "duplicate")
+        detail = f"entrant {entrant} is twice in this round"
+        reader.fail(at, detail, "duplicate", variant="entrant", value=entrant)
     seen.add(entrant)
 
 
@@ -326,7 +333,7 @@ def _adjustments(reader: JsonReader, value: Any, numbers: set[int]) -> tuple[Adj
             given.get("points"), f"{at}/points", minimum=-MAX_ADJUSTMENT, maximum=MAX_ADJUSTMENT
         )
         if given.get("points") == 0:
-            reader.fail(f"{at}/points", "is 0: leave the adjustment out", "range")
+            reader.fail(f"{at}/points", "is 0: leave the adjustment out", "range", variant="zero")
         after = reader.integer(given.get("after_round"), f"{at}/after_round", low=1, high=MAX_ROUNDS)
         reason = reader.text(given.get("reason", ""), f"{at}/reason", maximum=MAX_REASON)
         if entrant is not None:
@@ -340,9 +347,11 @@ def _next(reader: JsonReader, value: Any, numbers: set[int], *, played: int, las
     given = reader.object(value, "/next", names=_NEXT)
     number = reader.integer(given.get("round", played + 1), "/next/round", low=1, high=MAX_ROUNDS + 1)
     if number != played + 1:
-        reader.fail("/next/round", f"is {number}, but {played} rounds are given: it must be {played + 1}", "gap")
+        detail = f"is {number}, but {played} rounds are given: it must be {played + 1}"
+        reader.fail("/next/round", detail, "gap", variant="next", value=number, expected=played + 1)
     elif last is not None and number > last:
-        reader.fail("/next/round", f"is {number}, but the event has {last} rounds", "round-beyond-end")
+        detail = f"is {number}, but the event has {last} rounds"
+        reader.fail("/next/round", detail, "round-beyond-end", rounds=last)
     seen: set[int] = set()
     absent: list[int] = []
     for index, item in enumerate(reader.array(given.get("absent", ()), "/next/absent", maximum=MAX_ENTRANTS)):

@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 
 from qisai import errors, telemetry
 from qisai.db.session import unavailable
+from qisai.web.field_texts import field_text
 from qisai.web.problem_texts import localised
 
 log = structlog.get_logger()
@@ -70,7 +71,7 @@ def from_error(error: errors.QisaiError) -> Response:
     members: dict[str, Any] = {}
     headers: dict[str, str] = {}
     if isinstance(error, errors.Invalid) and error.errors:
-        members["errors"] = [{"pointer": e.pointer, "detail": e.detail, "slug": e.slug} for e in error.errors]
+        members["errors"] = [_fault(e.pointer, e.slug, e.detail, context=e.context) for e in error.errors]
     if isinstance(error, errors.Conflict) and error.blockers:
         members["blockers"] = [_blocker(blocker) for blocker in error.blockers]
     if isinstance(error, errors.Stale):
@@ -89,11 +90,16 @@ def _blocker(blocker: errors.Blocker) -> dict[str, Any]:
     return {"slug": blocker.slug, "detail": detail, **blocker.context}
 
 
+def _fault(pointer: str, slug: str, detail: str, *, context: Mapping[str, Any]) -> dict[str, str]:
+    text = field_text(slug, detail, context=context, languages=request.accept_languages)
+    return {"pointer": pointer, "detail": text, "slug": slug}
+
+
 def from_validation(error: ValidationError, *, place: str = "") -> Response:
     """The problem of a body, query or path that does not fit its schema: 422 with a JSON pointer for each place."""
     faults = [
-        {"pointer": place + "".join(f"/{part}" for part in e["loc"]), "detail": e["msg"], "slug": e["type"]}
-        for e in error.errors(include_url=False, include_context=False, include_input=False)
+        _fault(place + "".join(f"/{part}" for part in e["loc"]), e["type"], e["msg"], context=e.get("ctx") or {})
+        for e in error.errors(include_url=False, include_input=False)
     ]
     return problem("invalid-request", "The request does not fit its form.", status=422, errors=faults)
 

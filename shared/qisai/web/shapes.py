@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, LiteralString
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictStr, model_validator
+from pydantic_core import PydanticCustomError
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 RoundNumber = Annotated[int, Field(ge=1, le=100)]
 
 
+def refused(slug: LiteralString, text: LiteralString, **context: Any) -> PydanticCustomError:
+    """What a validator raises: like `ValueError`, with a slug that has texts in every language (`field_texts`)."""
+    return PydanticCustomError(slug, text, context)
+
+
 def plain(text: str) -> str:
     """Refuses what no column can hold and no page can show: control characters, halves of surrogate pairs."""
     if any(ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) <= 0xDFFF for c in text if c not in "\n\t"):
-        raise ValueError("contains control characters or broken Unicode; remove them")
+        raise refused("characters", "contains control characters or broken Unicode; remove them")
     return text
 
 

@@ -169,11 +169,16 @@ def _as_indexes(field: Field, pairs: Sequence[tuple[int, int]], bye: int | None)
     places = [(f"/pairs/{at}", number) for at, pair in enumerate(pairs) for number in pair]
     for where, number in [*places, *([("/bye", bye)] if bye is not None else [])]:
         if number not in index:
-            errors.append(FieldError(where, f"entrant {number} is not present in round {field.round}"))
+            detail = f"entrant {number} is not present in round {field.round}"
+            errors.append(FieldError(where, detail, "not-present", {"value": number}))
         elif number in seen:
-            errors.append(FieldError(where, f"entrant {number} appears twice"))
+            said = {"variant": "entrant", "value": number}
+            errors.append(FieldError(where, f"entrant {number} appears twice", "duplicate", said))
         seen.add(number)
-    errors.extend(FieldError("/pairs", f"entrant {number} is missing") for number in sorted(index.keys() - seen))
+    errors.extend(
+        FieldError("/pairs", f"entrant {number} is missing", "missing", {"variant": "entrant", "value": number})
+        for number in sorted(index.keys() - seen)
+    )
     if errors:
         raise Invalid("draw-incomplete", f"the draw cannot be completed: {errors[0].detail}", errors=errors)
     return sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)

@@ -99,13 +99,16 @@ def compile_field(tournament: Tournament) -> Field:
     regulations, drawing = tournament.regulations, tournament.next_round
     if regulations.rounds is not None and drawing > regulations.rounds:
         detail = f"round {drawing} is beyond the {regulations.rounds} rounds planned; raise `rounds` to go on"
-        raise Invalid("round-beyond-rounds", detail, errors=[FieldError("/regulations/rounds", detail)])
+        said = {"round": drawing, "rounds": regulations.rounds}
+        fault = FieldError("/regulations/rounds", detail, "round-beyond-rounds", said)
+        raise Invalid("round-beyond-rounds", detail, errors=[fault])
     history = compile_history(tournament)
     order = group_order(regulations, drawing)
     present = sorted(present_entrants(tournament), key=lambda e: (-history.scores[e.number], *order.key(e)))
     if not present:
         detail = f"nobody is present in round {drawing}: everyone is withdrawn, absent or has a bye"
-        raise Invalid("empty-pool", detail, errors=[FieldError("/entrants", detail)])
+        fault = FieldError("/entrants", detail, "empty-pool", {"round": drawing})
+        raise Invalid("empty-pool", detail, errors=[fault])
     return _compile(tournament, present, history, order)
 
 
@@ -116,12 +119,14 @@ def present_entrants(tournament: Tournament) -> list[Entrant]:
     if pool is not None:
         if pool.round != drawing:
             detail = f"the pool is for round {pool.round}, but round {drawing} is next"
-            raise Invalid("pool-invalid", detail, errors=[FieldError("/next/round", detail)])
+            fault = FieldError("/next/round", detail, "pool-of-another-round", {"round": pool.round, "next": drawing})
+            raise Invalid("pool-invalid", detail, errors=[fault])
         away = {*pool.absent, *(bye.entrant for bye in pool.byes)}
         unknown = away - {entrant.number for entrant in tournament.entrants}
         if unknown:
             detail = f"the pool names entrant {min(unknown)}, who is not in the event"
-            raise Invalid("pool-invalid", detail, errors=[FieldError("/next", detail)])
+            fault = FieldError("/next", detail, "unknown-entrant", {"value": min(unknown)})
+            raise Invalid("pool-invalid", detail, errors=[fault])
     return [
         entrant
         for entrant in tournament.entrants

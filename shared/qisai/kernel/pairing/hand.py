@@ -175,12 +175,13 @@ def _apply(hand: Hand, edit: Edit, *, at: str) -> Hand:
     entrants = edit.entrants
     if len(entrants) not in _ENTRANTS[edit.kind]:
         wanted = " or ".join(str(count) for count in _ENTRANTS[edit.kind])
-        raise _bad(f"{at}/entrants", f"{edit.kind} needs {wanted} entrants")
+        raise _bad(f"{at}/entrants", f"{edit.kind} needs {wanted} entrants", "entrants-needed", count=wanted)
     for index, entrant in enumerate(entrants):
         if entrant not in hand.pool:
-            raise _bad(f"{at}/entrants/{index}", f"entrant {entrant} is not present in this round")
+            detail = f"entrant {entrant} is not present in this round"
+            raise _bad(f"{at}/entrants/{index}", detail, "not-present", value=entrant)
     if len(set(entrants)) < len(entrants):
-        raise _bad(f"{at}/entrants", "names one entrant twice")
+        raise _bad(f"{at}/entrants", "names one entrant twice", "duplicate", variant="entrants")
     match edit.kind:
         case EditKind.SWAP:
             return _swap(hand, entrants[0], entrants[1], at=at)
@@ -190,7 +191,8 @@ def _apply(hand: Hand, edit: Edit, *, at: str) -> Hand:
             return _without(hand, entrants[0])
         case EditKind.SIDES:
             if frozenset(entrants) not in hand.pairs:
-                raise _bad(f"{at}/entrants", f"entrants {entrants[0]} and {entrants[1]} do not meet")
+                a, b = entrants
+                raise _bad(f"{at}/entrants", f"entrants {a} and {b} do not meet", "not-a-pair", a=a, b=b)
             return replace(hand, pairs={**hand.pairs, frozenset(entrants): (entrants[0], entrants[1])})
         case EditKind.BYE:
             return _bye(hand, entrants[0] if entrants else None, at=at)
@@ -198,7 +200,8 @@ def _apply(hand: Hand, edit: Edit, *, at: str) -> Hand:
 
 def _swap(hand: Hand, a: int, b: int, *, at: str) -> Hand:
     if frozenset((a, b)) in hand.pairs:
-        raise _bad(f"{at}/entrants", f"entrants {a} and {b} meet each other; change their sides instead")
+        detail = f"entrants {a} and {b} meet each other; change their sides instead"
+        raise _bad(f"{at}/entrants", detail, "pair-already", a=a, b=b)
     turned = {a: b, b: a}
     pairs = {
         frozenset(turned.get(entrant, entrant) for entrant in pair): None if pair & {a, b} else sides
@@ -258,9 +261,11 @@ def _refuse_places(pool: frozenset[int], pairs: Sequence[Sides], bye: int | None
     places = [(f"/pairs/{at}/{side}", pair[k]) for at, pair in enumerate(pairs) for k, side in enumerate(_SIDES)]
     for where, number in [*places, *([("/bye", bye)] if bye is not None else [])]:
         if number not in pool:
-            errors.append(FieldError(where, f"entrant {number} is not present in this round"))
+            detail = f"entrant {number} is not present in this round"
+            errors.append(FieldError(where, detail, "not-present", {"value": number}))
         elif number in seen:
-            errors.append(FieldError(where, f"entrant {number} appears twice"))
+            said = {"variant": "entrant", "value": number}
+            errors.append(FieldError(where, f"entrant {number} appears twice", "duplicate", said))
         seen.add(number)
     if errors:
         raise Invalid("draw-incomplete", f"the draw cannot be taken: {errors[0].detail}", errors=errors)
@@ -269,5 +274,6 @@ def _refuse_places(pool: frozenset[int], pairs: Sequence[Sides], bye: int | None
 _SIDES: Final = ("first", "second")
 
 
-def _bad(pointer: str, detail: str) -> Invalid:
-    return Invalid("bad-edit", f"This change cannot be made: {detail}.", errors=[FieldError(pointer, detail)])
+def _bad(pointer: str, detail: str, slug: str, **said: Any) -> Invalid:
+    fault = FieldError(pointer, detail, slug, said)
+    return Invalid("bad-edit", f"This change cannot be made: {detail}.", errors=[fault])

@@ -115,25 +115,34 @@ def _faults(round_: Round, where: str, known: set[int]) -> Iterator[FieldError]:
     for index, board in enumerate(round_.boards):
         pair = {board.first, board.second}
         if board.result is None or len(pair) < 2 or pair & seen or pair - known:
-            yield FieldError(f"{where}/boards/{index}", _board_fault(round_.number, board, seen=seen, known=known))
+            yield _board_fault(f"{where}/boards/{index}", round_.number, board, seen=seen, known=known)
         seen |= pair
     for index, bye in enumerate(round_.byes):
         if bye.entrant in seen or bye.entrant not in known:
-            what = "is not in the event" if bye.entrant not in known else "already has a place in this round"
-            yield FieldError(f"{where}/byes/{index}", f"round {round_.number}: entrant {bye.entrant} {what}")
+            slug, what = _PLACE_TAKEN if bye.entrant in known else _UNKNOWN
+            detail = f"round {round_.number}: entrant {bye.entrant} {what}"
+            said = {"variant": "bye", "round": round_.number, "value": bye.entrant}
+            yield FieldError(f"{where}/byes/{index}", detail, slug, said)
         seen.add(bye.entrant)
 
 
-def _board_fault(number: int, board: Board, *, seen: set[int], known: set[int]) -> str:
-    name = f"round {number}, board {board.board} ({board.first}–{board.second})"
+_UNKNOWN: Final = ("unknown-entrant", "is not in the event")
+_PLACE_TAKEN: Final = ("duplicate", "already has a place in this round")
+
+
+def _board_fault(where: str, number: int, board: Board, *, seen: set[int], known: set[int]) -> FieldError:
+    def fault(slug: str, what: str, entrant: int | None = None) -> FieldError:
+        detail = f"round {number}, board {board.board} ({board.first}–{board.second}): {what}"
+        said = {"variant": "seat", "round": number, "board": board.board, "value": entrant}
+        return FieldError(where, detail, slug, said)
+
     if board.first == board.second:
-        return f"{name}: entrant {board.first} sits against itself"
+        return fault("self-pairing", f"entrant {board.first} sits against itself", board.first)
     for entrant in (board.first, board.second):
-        if entrant not in known:
-            return f"{name}: entrant {entrant} is not in the event"
-        if entrant in seen:
-            return f"{name}: entrant {entrant} already has a place in this round"
-    return f"{name}: no result yet; enter it before the next round is drawn"
+        if entrant not in known or entrant in seen:
+            slug, what = _UNKNOWN if entrant not in known else _PLACE_TAKEN
+            return fault(slug, f"entrant {entrant} {what}", entrant)
+    return fault("result-missing", "no result yet; enter it before the next round is drawn")
 
 
 def _meanings(*, forfeit_counts_as_met: bool) -> dict[Result, _Meaning]:
