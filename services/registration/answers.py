@@ -170,6 +170,7 @@ def lots(found: Lots) -> Json:
         "rule": LOTS_RULES.get(found.mode or ""),
         "replayed": found.replayed,
         "frozen": found.frozen,
+        "version": found.version,
     }
 
 

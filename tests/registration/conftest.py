@@ -120,6 +120,15 @@ class Fair:
         ok(self.desk.post(f"{self.entrants_path}/seat", {"all": True}))
         return [self.entrant(one["id"]) for one in added]
 
+    def draw_lots(self, body: Mapping[str, Any], *, by: calls.Caller | None = None) -> dict[str, Any]:
+        """A draw of lots that saw the latest one."""
+        return ok(self.try_lots(body, by=by))
+
+    def try_lots(self, body: Mapping[str, Any], *, by: calls.Caller | None = None) -> TestResponse:
+        """As `draw_lots`, whatever comes of it."""
+        path = f"{self.path}/lots"
+        return (by or self.organiser).post(path, dict(body), version=ok(self.organiser.get(path))["version"])
+
     def numbers(self) -> tuple[int, int]:
         """feed_no and pairing_no."""
         (row,) = self.service.rows("SELECT feed_no, pairing_no FROM event_feed WHERE event_id = :id", id=self.event_id)

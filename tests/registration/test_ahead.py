@@ -26,7 +26,7 @@ def tournament(fair: Fair) -> Tournament:
 def drawn(fair: Fair) -> tuple[Fair, list[dict[str, Any]]]:
     """Four entrants with numbers 1 … 4."""
     field = fair.seated(4)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     return fair, [fair.entrant(one["id"]) for one in field]
 
 

@@ -32,7 +32,7 @@ def absent(fair: Fair, *, strict: bool = True) -> tuple[int, ...]:
 @pytest.fixture
 def drawn(fair: Fair) -> tuple[Fair, list[dict[str, Any]]]:
     field = fair.seated(3)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     return fair, [fair.entrant(one["id"]) for one in field]
 
 

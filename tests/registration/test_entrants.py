@@ -52,7 +52,7 @@ def test_people_are_found_by_characters_pinyin_and_initials(people: Fair, q: str
 
 def test_a_number_finds_its_entrant(fair: Fair) -> None:
     field = fair.seated(3)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     assert found(fair, "2")[0] == found(fair, "２")[0] == field[1]["name"]
 
 
@@ -74,7 +74,7 @@ def test_sort_keys_are_pinyin_with_surnames_read_as_such(name: str, key: str) ->
 
 def test_lists_are_by_number_then_by_pinyin_and_go_on_where_a_page_ends(fair: Fair) -> None:
     fair.seated(3)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     for name in ("张三", "李四", "阿二", "陈一", "陈一"):
         fair.add(name)
     names: list[str] = []

@@ -12,8 +12,7 @@ from tests.registration.conftest import Fair, Service, make_fair, ok, problem
 
 
 def draw(fair: Fair, **body: Any) -> dict[str, Any]:
-    found: dict[str, Any] = ok(fair.organiser.post(f"{fair.path}/lots", body))
-    return found
+    return fair.draw_lots(body)
 
 
 def numbers(fair: Fair, field: list[dict[str, Any]]) -> list[int | None]:
@@ -93,7 +92,7 @@ def test_numbers_by_hand_must_be_one_for_everybody_from_1_to_n(fair: Fair) -> No
         ({one: 1, two: 2, three: 4}, ["range"]),
         ({one: 1, two: 2, three: 3, "999999": 1}, ["not-seated"]),
     ):
-        body = problem(fair.organiser.post(f"{fair.path}/lots", {"mode": "hand", "numbers": given}), 422, "lots")
+        body = problem(fair.try_lots({"mode": "hand", "numbers": given}), 422, "lots")
         assert [error["slug"] for error in body["errors"]] == slugs
         assert body["errors"][0]["pointer"].startswith("/numbers/")
     assert fair.numbers() == before
@@ -101,7 +100,7 @@ def test_numbers_by_hand_must_be_one_for_everybody_from_1_to_n(fair: Fair) -> No
 
 def test_without_anybody_seated_there_is_nothing_to_draw(fair: Fair) -> None:
     fair.add("陈一")
-    problem(fair.organiser.post(f"{fair.path}/lots", {"mode": "machine"}), 409, "nobody-seated")
+    problem(fair.try_lots({"mode": "machine"}), 409, "nobody-seated")
     lots = ok(fair.organiser.get(f"{fair.path}/lots"))
     assert (lots["mode"], lots["seed"], lots["numbers"], lots["replayed"]) == (None, None, {}, None)
 
@@ -119,7 +118,7 @@ def test_after_round_1_numbers_stand(fair: Fair) -> None:
     draw(fair, mode="seeding")
     fair.publish_rounds(1)
     for body in ({"mode": "machine"}, {"mode": "seeding"}):
-        problem(fair.organiser.post(f"{fair.path}/lots", body), 409, "frozen")
+        problem(fair.try_lots(body), 409, "frozen")
     assert numbers(fair, field) == [1, 2, 3]
 
 
@@ -144,5 +143,28 @@ def test_a_draw_of_lots_is_logged_and_makes_drafts_stale(fair: Fair) -> None:
 def test_the_chief_referee_draws_lots_and_the_desk_does_not(fair: Fair) -> None:
     fair.seated(2)
     chief = fair.service.person(Role.CHIEF_REFEREE, fair.event_id)
-    ok(chief.post(f"{fair.path}/lots", {"mode": "machine"}))
-    problem(fair.desk.post(f"{fair.path}/lots", {"mode": "machine"}), 403, "no-right")
+    fair.draw_lots({"mode": "machine"}, by=chief)
+    problem(fair.try_lots({"mode": "machine"}, by=fair.desk), 403, "no-right")
+
+
+def test_a_draw_says_which_one_it_saw(fair: Fair) -> None:
+    fair.seated(2)
+    path = f"{fair.path}/lots"
+    problem(fair.organiser.post(path, {"mode": "machine"}), 428, "version-needed")
+    first = fair.organiser.post(path, {"mode": "machine"}, version=0)
+    assert (ok(first)["version"], first.headers["ETag"]) == (1, '"v1"')
+    for stale in (0, 2):
+        problem(fair.organiser.post(path, {"mode": "seeding"}, version=stale), 412, "stale")
+    assert ok(fair.organiser.get(path)) == first.json
+
+
+def test_a_draw_whose_answer_was_lost_may_be_asked_for_again_by_the_same_person(fair: Fair) -> None:
+    fair.seated(3)
+    path, body = f"{fair.path}/lots", {"mode": "machine", "seed": 5}
+    first = ok(fair.organiser.post(path, body, version=0))
+    feed = fair.numbers()
+    assert ok(fair.organiser.post(path, body, version=0)) == first
+    assert fair.numbers() == feed
+    problem(fair.organiser.post(path, {**body, "seed": 6}, version=0), 412, "stale")
+    chief = fair.service.person(Role.CHIEF_REFEREE, fair.event_id)
+    problem(chief.post(path, body, version=0), 412, "stale")

@@ -64,7 +64,7 @@ def test_a_small_field_with_many_rounds_is_warned_of_and_then_led_around_the_dea
     fair = made(service, expected_entrants=entrants, regulations={"rounds": rounds})
     assert fair.event()["advice"] == said
     fair.seated(entrants)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     assert len(played(fair, rounds).rounds) == rounds
 
 

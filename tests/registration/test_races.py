@@ -21,7 +21,7 @@ from qisai.db.session import Database
 from qisai.errors import Conflict
 from qisai.formats.roster import read_roster
 from qisai.ledger.actor import Actor
-from services.registration.operations import entrants, imports
+from services.registration.operations import entrants, imports, lots
 from services.registration.operations.held import hold_event
 from services.registration.operations.steps import Mover, Step, entrants_where, take_step
 from tests import fields
@@ -96,6 +96,38 @@ def test_an_edit_that_saw_an_older_version_undoes_nothing(fair: Fair, other: Ses
     assert fair.entrant(one["id"])["club"] == "乙队"
 
 
+def test_of_two_who_draw_lots_at_once_the_second_keeps_the_numbers_of_the_first(fair: Fair, other: Session) -> None:
+    """Guard: the version of the lots. Without it numbers that were read out already are thrown away."""
+    fair.seated(4)
+    lots.draw_by_machine(other, ACTOR, event_id=fair.event_id, seen_version=0)
+    path = f"{fair.path}/lots"
+    second = InBackground(fair.service.database, lambda: fair.organiser.post(path, {"mode": "machine"}, version=0))
+    assert second.waits_for_a_lock()
+    other.commit()
+    body = problem(second.result(), 412, "stale")
+    now = ok(fair.desk.get(path))
+    assert body["current"]["numbers"] == now["numbers"]
+    assert (body["current"]["version"], body["current"]["updated_by"], now["version"]) == (1, "周登记", 1)
+    assert ok(fair.organiser.post(path, {"mode": "machine"}, version=1))["version"] == 2
+
+
+def test_of_many_draws_of_lots_at_once_one_counts(fair: Fair) -> None:
+    """The same by chance: all start together."""
+    fair.seated(3)
+    start = Barrier(6, timeout=20)
+
+    def draw(_: int) -> int:
+        start.wait()
+        return fair.organiser.post(f"{fair.path}/lots", {"mode": "machine"}, version=0).status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sorted(pool.map(draw, range(6))) == [200, 412, 412, 412, 412, 412]
+    logged = fair.service.rows(
+        "SELECT 1 FROM audit_log WHERE event_id = :id AND action = 'lots.draw'", id=fair.event_id
+    )
+    assert len(logged) == 1
+
+
 def test_fifty_at_once_on_the_last_three_places_never_exceed_the_capacity(service: Service) -> None:
     """Guard: the lock on the event's row. Without it everybody counts the same places."""
     fair = make_fair(service, capacity=10)
@@ -125,7 +157,7 @@ def publishing(session: Session, event_id: int, *, round_no: int) -> None:
 
 
 LATE_WRITES: dict[str, Callable[[Fair, Any], Any]] = {
-    "lots": lambda fair, _one: fair.organiser.post(f"{fair.path}/lots", {"mode": "machine"}),
+    "lots": lambda fair, _one: fair.try_lots({"mode": "machine"}),
     "regulations": lambda fair, _one: fair.organiser.patch(
         fair.path, {"regulations": {"rounds": 3}}, version=fair.event()["version"]
     ),

@@ -49,7 +49,7 @@ def test_after_the_deadline_the_event_says_so_and_the_desk_may_still_enter_someb
 def test_late_entries_end_where_the_event_says_and_who_withdrew_may_return(service: Service) -> None:
     fair = make_fair(service, late_entry_until=2, needs_approval=False, needs_check_in=False)
     one, *_rest = fair.seated(4)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     fair.publish_rounds(1)
     second = fair.move(fair.add("晚来"), "seated")
     assert (second["number"], second["entered_round"]) == (5, 2)
@@ -95,7 +95,7 @@ def test_no_byes_with_points_at_all(service: Service) -> None:
 
 def test_somebody_seated_between_the_draw_of_lots_and_round_1_gets_the_next_number(fair: Fair) -> None:
     field = fair.seated(3)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "machine", "seed": 7}))
+    fair.draw_lots({"mode": "machine", "seed": 7})
     late = fair.add("晚来")
     for to in ("approved", "checked_in"):
         fair.move(late, to)

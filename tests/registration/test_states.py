@@ -190,7 +190,7 @@ def test_withdrawal_takes_effect_from_the_next_round_to_be_paired_or_a_later_one
 
 def test_a_late_entry_gets_the_next_number_and_its_round_and_nobody_else_moves(fair: Fair) -> None:
     field = fair.seated(3)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     fair.publish_rounds(2)
     late = fair.add("晚来")
     fair.move(late, "approved")
@@ -202,7 +202,7 @@ def test_a_late_entry_gets_the_next_number_and_its_round_and_nobody_else_moves(f
 
 def test_leaving_the_pool_before_round_1_gives_the_number_back(fair: Fair) -> None:
     one, two = fair.seated(2)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     assert fair.move(one, "checked_in")["number"] is None
     assert fair.entrant(two["id"])["number"] == 2
 
@@ -215,7 +215,7 @@ def test_after_a_finished_event_nobody_moves(fair: Fair) -> None:
         fair.try_move(one, "withdrawn"),
         fair.desk.post(fair.entrants_path, {"name": "李四"}),
         fair.desk.put(f"{fair.path}/absences/1/{one['id']}", {}),
-        fair.organiser.post(f"{fair.path}/lots", {"mode": "machine"}),
+        fair.try_lots({"mode": "machine"}),
     ):
         problem(response, 409, "event-over")
 

@@ -61,7 +61,7 @@ def test_a_step_of_many_is_taken_back_for_all_whom_nobody_changed_since(three: F
 
 def test_taking_a_withdrawal_of_many_back_keeps_numbers_and_undoes_the_round(fair: Fair) -> None:
     fair.seated(3)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     fair.publish_rounds(1)
     done = bulk(fair, "withdrawn", "seated")
     assert {one["withdrawn_from"] for one in ok(fair.desk.get(fair.entrants_path))["items"]} == {2}
@@ -84,7 +84,7 @@ def test_taking_a_withdrawal_back_restores_an_earlier_round_to_leave_from(fair: 
 
 def test_numbers_given_back_are_taken_again_or_replaced_by_the_next(fair: Fair) -> None:
     one, two, three = fair.seated(3)
-    ok(fair.organiser.post(f"{fair.path}/lots", {"mode": "seeding"}))
+    fair.draw_lots({"mode": "seeding"})
     done = bulk(fair, "cancelled", "seated")
     assert {one["number"] for one in ok(fair.desk.get(fair.entrants_path))["items"]} == {None}
     ok(undo(fair, done))

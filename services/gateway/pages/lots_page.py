@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 from qisai.client import Client, Entrant, Event
 from qisai.db.name_keys import sort_key
-from qisai.errors import Invalid, QisaiError, Unauthenticated
+from qisai.errors import Invalid, PreconditionMissing, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages.desk import DESK
 from services.gateway.pages.fault_words import in_words, lines_of
@@ -46,13 +46,21 @@ def draw(event_id: int) -> str | Response | tuple[str, int]:
     form = request.form.to_dict()
     mode = form.get("mode", "machine")
     try:
-        asking.entrants.draw_lots(event_id, mode=mode, **_said(form, mode))
+        asking.entrants.draw_lots(event_id, version=_version(form), mode=mode, **_said(form, mode))
     except Unauthenticated:
         raise
     except QisaiError as error:
         return _page(event_id, form, faults=_lines(asking, event_id, error)), 422
     flash(_("The numbers are drawn."), "done")
     return redirect(url_for("lots_page.show", event_id=event_id), code=303)
+
+
+def _version(form: Mapping[str, str]) -> int:
+    """The version of the lots that the page showed. Raises `PreconditionMissing` for a form that says none."""
+    seen = whole_number(form.get("version", ""))
+    if not isinstance(seen, int):
+        raise PreconditionMissing("version-needed", "The form does not say which numbers it saw; load the page again.")
+    return seen
 
 
 def _said(form: Mapping[str, str], mode: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -12,18 +13,35 @@ from sqlalchemy.orm import Session
 from qisai.db.entrants import EntrantRow, EntrantState
 from qisai.db.events import EventRow
 from qisai.db.records import AuditRow
-from qisai.errors import Conflict, FieldError, Invalid
+from qisai.errors import Conflict, FieldError, Invalid, Stale
 from qisai.kernel.model import System, WithinGroup
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
+from qisai.web.shapes import moment
 from services.registration.operations.held import hold_for_entries, require_before_round_1
 from services.registration.operations.numbers import set_numbers
-from services.registration.queries.lots import DRAWN, machine_order
+from services.registration.queries.lots import DRAWN, last_draw, lots_version, machine_order
 
 _SEED_BITS: Final = 32
 
 
-def draw_by_machine(session: Session, actor: Actor, *, event_id: int, seed: int | None = None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draw:
+    """One draw of lots: entrant ids in the order of their numbers, and how it came."""
+
+    mode: str
+    order: Sequence[int]
+    seed: int | None = None
+
+    def logged(self) -> dict[str, Any]:
+        """As the audit log keeps it."""
+        numbers = {str(one): number for number, one in enumerate(self.order, start=1)}
+        return {"mode": self.mode, "seed": self.seed, "numbers": numbers}
+
+
+def draw_by_machine(
+    session: Session, actor: Actor, *, event_id: int, seen_version: int, seed: int | None = None
+) -> None:
     """Numbers in the order of SHA-256 of `"{seed}:{entrant_id}"`: whoever knows the seed can replay it.
 
     Without a seed one is drawn; it is kept and shown. Raises as `_give`.
@@ -31,17 +49,20 @@ def draw_by_machine(session: Session, actor: Actor, *, event_id: int, seed: int 
     chosen = secrets.randbits(_SEED_BITS) if seed is None else seed
     event = hold_for_entries(session, event_id)
     rows = _seated(session, event_id)
-    _give(session, actor, event, machine_order([row.id for row in rows], seed=chosen), mode="machine", seed=chosen)
+    order = machine_order([row.id for row in rows], seed=chosen)
+    _give(session, actor, event, _Draw(mode="machine", order=order, seed=chosen), seen_version=seen_version)
 
 
-def draw_by_seeding(session: Session, actor: Actor, *, event_id: int) -> None:
+def draw_by_seeding(session: Session, actor: Actor, *, event_id: int, seen_version: int) -> None:
     """Numbers by rating, the highest first, those without one last; equal ones in the order they registered."""
     event = hold_for_entries(session, event_id)
     rows = sorted(_seated(session, event_id), key=lambda row: (row.seed is None, -(row.seed or 0), row.id))
-    _give(session, actor, event, [row.id for row in rows], mode="seeding")
+    _give(session, actor, event, _Draw(mode="seeding", order=[row.id for row in rows]), seen_version=seen_version)
 
 
-def draw_by_hand(session: Session, actor: Actor, *, event_id: int, numbers: Mapping[int, int]) -> None:
+def draw_by_hand(
+    session: Session, actor: Actor, *, event_id: int, seen_version: int, numbers: Mapping[int, int]
+) -> None:
     """Numbers that were drawn at the table and typed in: each of 1 … n once, by entrant id.
 
     Raises `Invalid` naming every entrant without one, and numbers that stand twice or out of range; else as `_give`.
@@ -51,7 +72,8 @@ def draw_by_hand(session: Session, actor: Actor, *, event_id: int, numbers: Mapp
     errors = _complaints(rows, numbers)
     if errors:
         raise Invalid("lots", f"The numbers cannot be taken: {errors[0].detail}.", errors=errors)
-    _give(session, actor, event, sorted(numbers, key=lambda one: numbers[one]), mode="hand")
+    order = sorted(numbers, key=lambda one: numbers[one])
+    _give(session, actor, event, _Draw(mode="hand", order=order), seen_version=seen_version)
 
 
 def _complaints(rows: Sequence[Any], numbers: Mapping[int, int]) -> list[FieldError]:
@@ -85,21 +107,44 @@ def _seated(session: Session, event_id: int) -> Sequence[Any]:
     return session.execute(query.order_by(e.id)).all()
 
 
-def _give(
-    session: Session, actor: Actor, event: EventRow, order: Sequence[int], *, mode: str, seed: int | None = None
-) -> None:
-    """Raises `Conflict`: `nobody-seated`, `frozen` once round 1 is published."""
+def _give(session: Session, actor: Actor, event: EventRow, draw: _Draw, *, seen_version: int) -> None:
+    """Raises `Conflict`: `nobody-seated`, `frozen` once round 1 is published; `Stale` where lots were drawn since the
+    version seen: of two who draw at once the second would else throw away numbers that were read out already."""
+    order = draw.order
     if not order:
         raise Conflict("nobody-seated", "Nobody is seated yet: lots are drawn for the seated entrants.")
+    if _is_done(session, actor, event.id, draw, seen_version=seen_version):
+        return
     e = EntrantRow
     numbered = sa.update(e).where(e.event_id == event.id, e.number.is_not(None) | e.id.in_(order))
     session.execute(numbered.values(number=None, version=e.version + 1).execution_options(synchronize_session=False))
     set_numbers(session, {entrant: number for number, entrant in enumerate(order, start=1)})
-    _order_inside_groups(session, event, mode=mode)
-    new = {"mode": mode, "seed": seed, "numbers": {str(one): number for number, one in enumerate(order, start=1)}}
-    audit.record(session, actor, action=DRAWN, subject=f"event:{event.id}", event_id=event.id, new=new)
-    feed.publish(session, event.id, "lots.drawn", data={"mode": mode, "seed": seed}, pairing=True)
+    _order_inside_groups(session, event, mode=draw.mode)
+    audit.record(session, actor, action=DRAWN, subject=f"event:{event.id}", event_id=event.id, new=draw.logged())
+    feed.publish(session, event.id, "lots.drawn", data={"mode": draw.mode, "seed": draw.seed}, pairing=True)
     require_before_round_1(session, event.id, what="numbers do not change any more")
+
+
+def _is_done(session: Session, actor: Actor, event_id: int, draw: _Draw, *, seen_version: int) -> bool:
+    """Whether this very draw was made already by the same person and device, whose answer got lost.
+
+    Raises `Stale` for any other draw since the version seen. The event is held, so nobody draws meanwhile.
+    """
+    version = lots_version(session, event_id)
+    if version == seen_version:
+        return False
+    last = last_draw(session, event_id)
+    assert last is not None
+    if version == seen_version + 1 and last.new == draw.logged() and last.by(actor):
+        return True
+    raise Stale(
+        "stale",
+        f"Lots were drawn meanwhile by {last.actor_name}; look at the numbers before drawing them anew.",
+        current={
+            "version": version, "mode": last.new["mode"], "seed": last.new["seed"], "numbers": last.new["numbers"],
+            "updated_by": last.actor_name, "updated_at": moment(last.at),
+        },
+    )  # fmt: skip
 
 
 def _order_inside_groups(session: Session, event: EventRow, *, mode: str) -> None:

@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow
 from qisai.db.records import AuditRow
+from qisai.ledger.actor import Actor
 from services.registration.queries.rounds import next_round
 
 DRAWN: Final = "lots.draw"
@@ -35,6 +36,23 @@ class Lots:
     """Whether the seed gives this order again, tried just now; None where there is no seed."""
     frozen: bool = False
     """Round 1 is published: numbers do not change any more."""
+    version: int = 0
+    """How often lots were drawn: what a draw says it saw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedDraw:
+    """A draw of lots as the audit log keeps it."""
+
+    new: Mapping[str, Any]
+    at: datetime
+    actor_account_id: int | None
+    actor_name: str
+    device: str
+
+    def by(self, actor: Actor) -> bool:
+        """Whether this person drew it, on this device."""
+        return (self.actor_account_id, self.device) == (actor.account_id, actor.device)
 
 
 def machine_order(entrant_ids: Sequence[int], *, seed: int) -> list[int]:
@@ -42,10 +60,25 @@ def machine_order(entrant_ids: Sequence[int], *, seed: int) -> list[int]:
     return sorted(entrant_ids, key=lambda one: (hashlib.sha256(f"{seed}:{one}".encode()).digest(), one))
 
 
+def last_draw(session: Session, event_id: int) -> LoggedDraw | None:
+    """The latest draw of lots."""
+    a = AuditRow
+    query = sa.select(a.new, a.at, a.actor_account_id, a.actor_name, a.device).where(
+        a.event_id == event_id, a.action == DRAWN
+    )
+    row = session.execute(query.order_by(a.at.desc(), a.id.desc()).limit(1)).one_or_none()
+    return None if row is None else LoggedDraw(**row._mapping)
+
+
+def lots_version(session: Session, event_id: int) -> int:
+    """How often lots were drawn in this event."""
+    drawn = sa.select(sa.func.count()).where(AuditRow.event_id == event_id, AuditRow.action == DRAWN)
+    return int(session.execute(drawn).scalar_one())
+
+
 def lots(session: Session, event_id: int) -> Lots:
     """The numbers as they are now, and the draw they come from."""
-    query = sa.select(AuditRow.new, AuditRow.at).where(AuditRow.event_id == event_id, AuditRow.action == DRAWN)
-    row = session.execute(query.order_by(AuditRow.at.desc(), AuditRow.id.desc()).limit(1)).one_or_none()
+    row = last_draw(session, event_id)
     drawn = {} if row is None else row.new
     numbered = sa.select(EntrantRow.id, EntrantRow.number).where(
         EntrantRow.event_id == event_id, EntrantRow.number.is_not(None)
@@ -63,4 +96,5 @@ def lots(session: Session, event_id: int) -> Lots:
         drawn_at=None if row is None else row.at,
         replayed=None if seed is None else machine_order(sorted(given), seed=seed) == order,
         frozen=next_round(session, event_id) > 1,
+        version=0 if row is None else lots_version(session, event_id),
     )

@@ -171,15 +171,24 @@ class EntrantCalls(Calls):
         return self._all_or_some(f"{_entrants_path(event_id)}/seat", entrants)
 
     def draw_lots(
-        self, event_id: int, *, mode: str = "machine", seed: int | None = None, numbers: Mapping[int, int] | None = None
+        self,
+        event_id: int,
+        *,
+        version: int,
+        mode: str = "machine",
+        seed: int | None = None,
+        numbers: Mapping[int, int] | None = None,
     ) -> Lots:
-        """Gives numbers: `machine` (replayable from `seed`), `seeding`, or `hand` with `numbers` by entrant id."""
+        """Gives numbers: `machine` (replayable from `seed`), `seeding`, or `hand` with `numbers` by entrant id.
+
+        `version`: that of the lots last seen, 0 where there are none. Raises `Stale` where somebody drew since.
+        """
         body: dict[str, Any] = {"mode": mode}
         if seed is not None:
             body["seed"] = seed
         if numbers is not None:
             body["numbers"] = {str(entrant): number for entrant, number in numbers.items()}
-        return Lots.from_json(self._create(f"/api/v1/events/{event_id}/lots", body))
+        return Lots.from_json(self._write("POST", f"/api/v1/events/{event_id}/lots", body, version=version))
 
     def lots(self, event_id: int) -> Lots:
         """How numbers were given."""

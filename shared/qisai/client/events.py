@@ -254,6 +254,8 @@ class Lots:
     replayed: bool | None = None
     """Whether the seed gives the same order again, tried just now."""
     frozen: bool = False
+    version: int = 0
+    """How often lots were drawn: what the next draw says it saw."""
 
     @classmethod
     def from_json(cls, body: Json) -> Lots:
@@ -267,5 +269,6 @@ class Lots:
             appended=tuple(body.get("appended") or ()),
             rule=body.get("rule"),
             replayed=body.get("replayed"),
+            version=body.get("version", 0),
             frozen=bool(body.get("frozen")),
         )

@@ -93,7 +93,7 @@ def _fill(client: Client, event: Event, plan: Plan, say: Say) -> None:
     patiently(lambda: client.entrants.move_all(event.id, "approved", states=["registered"]))
     patiently(lambda: client.entrants.check_in(event.id))
     patiently(lambda: client.entrants.seat(event.id))
-    lots = patiently(lambda: client.entrants.draw_lots(event.id, mode="machine", seed=plan.seed))
+    lots = patiently(lambda: client.entrants.draw_lots(event.id, version=0, mode="machine", seed=plan.seed))
     say(f"{len(lots.numbers)} entrants approved, checked in, seated and numbered by lot (seed {lots.seed})")
 
 
