@@ -61,9 +61,12 @@ def _clock(view: RoundView) -> Json | None:
     }
 
 
-def board(row: Any) -> Json:
-    """One board; first and second as drawn, `result` of the sides as played when `swapped`."""
-    return {
+def board(row: Any, *, with_note: bool) -> Json:
+    """One board; first and second as drawn, `result` of the sides as played when `swapped`.
+
+    Notes are what referees tell each other: only those who work at the event may see them (`with_note`).
+    """
+    shown = {
         "id": row.id,
         "event_id": row.event_id,
         "round": row.round_no,
@@ -82,6 +85,9 @@ def board(row: Any) -> Json:
         "updated_at": moment(row.updated_at),
         "updated_by": row.updated_by,
     }
+    if not with_note:
+        del shown["note"]
+    return shown
 
 
 def value_of(row: Any) -> Json:

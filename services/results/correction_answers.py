@@ -17,7 +17,7 @@ from services.results.queries.corrections import Asked, Preview
 def preview(found: Asked, made: Preview, *, wanted: Json) -> Json:
     """`moves`: everybody whose line changes, with both; `later_rounds`: each published round behind the board's."""
     return {
-        "board": board(found.row),
+        "board": board(found.row, with_note=True),
         "old": value_of(found.row),
         "new": {**value_of(found.row), **wanted},
         "after": made.table.after,

@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from qisai.db.events import EventRow
 from qisai.db.snapshot import read_tournament
 from qisai.kernel.tournament_file import tournament_to_json
-
-
-def owner_of(session: Session, event_id: int) -> int | None:
-    """Account that created the event."""
-    return session.execute(sa.select(EventRow.created_by).where(EventRow.id == event_id)).scalar_one_or_none()
 
 
 def tournament_file(session: Session, event_id: int, *, with_private: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from flask_openapi3 import APIBlueprint, Tag
 
 from qisai.errors import QisaiError, Unavailable
 from qisai.web import problems
-from qisai.web.identity import Caller, current_caller
+from qisai.web.identity import Caller, current_caller, may_here
 from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import ROLES, Right, requires
 from services.results import answers, correction_answers
@@ -53,7 +53,7 @@ def put_results(path: RoundPath, body: ResultsBody) -> Response:
             if away is not None:  # the database does not answer: the rest would only wait for it
                 raise away
             row = _record(caller, item.board_id, item.version, wanted, within=within)
-            items.append({"board_id": item.board_id, "status": 200, "board": answers.board(row)})
+            items.append({"board_id": item.board_id, "status": 200, "board": answers.board(row, with_note=True)})
         except QisaiError as error:
             away = error if isinstance(error, Unavailable) else None
             refused = problems.from_error(error)
@@ -83,7 +83,7 @@ def board_log(path: BoardPath) -> Response:
 
 
 def _rights(caller: Caller) -> operations.Rights:
-    event_id: int = g.event_id  # of the board, found before the view
+    event_id: int = g.event.id  # of the board, found before the view
     return operations.Rights(
         is_chief=bool(caller.roles_in(event_id) & ROLES[Right.CONTROL_ROUND]),
         may_enter=lambda number: caller.may_enter_board(event_id, board=number),
@@ -107,4 +107,5 @@ def _record(
 
 
 def _board_answer(row: Any) -> Response:
-    return Answer(body=answers.board(row), headers=version_tag(row.version)).response()
+    shown = answers.board(row, with_note=may_here(Right.READ_STAFF))
+    return Answer(body=shown, headers=version_tag(row.version)).response()

@@ -7,7 +7,7 @@ from flask_openapi3 import APIBlueprint, Tag
 
 from qisai.kernel.json_text import parse_json
 from qisai.web.idempotency import once
-from qisai.web.identity import current_caller
+from qisai.web.identity import current_caller, may_here
 from qisai.web.requests import Answer
 from qisai.web.rights import Right, requires
 from services.results.operations import imports
@@ -22,10 +22,8 @@ api = APIBlueprint("files", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="
 @requires(Right.READ_EVENT)
 def export_json(path: EventPath) -> Response:
     """The event as `qisai.tournament/1`. The public gets what is published; who works at the event gets all of it."""
-    caller = current_caller()
     with here().database.snapshot() as session:
-        owner_id = queries.owner_of(session, path.event_id)
-        is_staff = bool(caller.roles_in(path.event_id, owner_id=owner_id))
+        is_staff = may_here(Right.READ_STAFF)
         document = queries.tournament_file(session, path.event_id, with_private=is_staff)
     response = Answer(body=document).response()
     response.headers["Cache-Control"] = "private, no-cache"

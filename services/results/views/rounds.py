@@ -8,7 +8,7 @@ from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
 from qisai.ledger import feed
-from qisai.web.identity import current_caller
+from qisai.web.identity import current_caller, may_here
 from qisai.web.requests import Answer, feed_answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
 from services.results import answers
@@ -42,10 +42,12 @@ def get_round(path: RoundPath) -> Any:
 @api.get("/events/<int:event_id>/rounds/<int:round_no>/boards")
 @requires(Right.READ_EVENT)
 def list_boards(path: RoundPath) -> Any:
-    """The round's boards with results and versions, and its byes."""
+    """The round's boards with results and versions, and its byes; with notes for those who work at the event."""
+    is_staff = may_here(Right.READ_STAFF)
     with here().database.snapshot() as session:
         numbers = feed.numbers(session, path.event_id)
-        return feed_answer(numbers.feed_no, lambda: _boards(session, path))
+        seen_by = "s" if is_staff else ""
+        return feed_answer(numbers.feed_no, lambda: _boards(session, path, with_notes=is_staff), seen_by=seen_by)
 
 
 @api.post("/events/<int:event_id>/rounds/<int:round_no>/close")
@@ -98,9 +100,9 @@ def _round_answer(session: Session, path: RoundPath) -> Answer:
     return Answer(body=answers.round_(view), headers=version_tag(view.version))
 
 
-def _boards(session: Session, path: RoundPath) -> Any:
+def _boards(session: Session, path: RoundPath, *, with_notes: bool) -> Any:
     view = queries.round_or_pending(session, path.event_id, number=path.round_no)
     rows = boards_queries.boards_of_round(session, path.event_id, round_no=path.round_no)
-    items = [answers.board(row) for row in rows]
+    items = [answers.board(row, with_note=with_notes) for row in rows]
     round_ = {"round": path.round_no, "state": view.state.value, "byes": answers.byes(view.byes)}
     return Answer(body={**answers.page(items), **round_}).response()

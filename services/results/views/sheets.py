@@ -57,5 +57,5 @@ def _pairings(session: Session, at: Point, language: Language) -> bytes:
     round_ = rounds_queries.round_or_pending(session, at.event_id, number=at.after)
     rows = boards_queries.boards_of_round(session, at.event_id, round_no=at.after)
     words = profiles.words(session, at.event_id, language)
-    boards = [answers.board(row) for row in rows]
+    boards = [answers.board(row, with_note=False) for row in rows]
     return pairings_csv(boards, answers.byes(round_.byes), language, board=words.board, sides=words.sides)

@@ -10,14 +10,13 @@ from sqlalchemy.orm import Session
 
 from qisai.db.rounds import StandingsKind
 from qisai.errors import Forbidden, Unauthenticated
-from qisai.web.identity import current_caller
+from qisai.web.identity import current_caller, may_here
 from qisai.web.requests import Answer, feed_answer
-from qisai.web.rights import ROLES, Right, requires
+from qisai.web.rights import Right, requires
 from services.results import standings_answers as answers
 from services.results import standings_documents as documents
 from services.results.process import here
 from services.results.queries import categories
-from services.results.queries.files import owner_of
 from services.results.queries.standings import Point, point
 from services.results.schemas import AfterQuery, EntrantPath, EventPath
 from services.results.standings_schemas import CategoryQuery
@@ -39,7 +38,7 @@ def get_standings(path: EventPath, query: CategoryQuery) -> Response:
         return Answer(body=answers.in_category(table, numbers=numbers, category=category.asked())).response()
 
     if category.is_private:
-        _require_staff(path.event_id)
+        _require_staff()
     response = _answered(path.event_id, query.after, build)
     if category.is_private:
         response.headers["Cache-Control"] = "private, no-cache"
@@ -88,12 +87,9 @@ def _whole(session: Session, at: Point, kind: StandingsKind) -> Response:
     return Response(documents.text(session, at, kind), mimetype="application/json")
 
 
-def _require_staff(event_id: int) -> None:
+def _require_staff() -> None:
     """Sex and age are told only to those who work at the event. Raises `Unauthenticated`, `Forbidden`."""
-    caller = current_caller()
-    if not caller.signed_in:
+    if not current_caller().signed_in:
         raise Unauthenticated("sign-in-needed", "Sign in to do this.")
-    with here().database.transaction() as session:
-        owner_id = owner_of(session, event_id)
-    if not caller.roles_in(event_id, owner_id=owner_id) & ROLES[Right.READ_STAFF]:
+    if not may_here(Right.READ_STAFF):
         raise Forbidden("category-private", "Lists by sex or age are for those who work at the event.")

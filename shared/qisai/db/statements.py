@@ -31,10 +31,10 @@ class Statement:
 
         Raises what SQLAlchemy raises. A connection that broke is let go with all others of its pool.
         """
-        driver: psycopg.Connection[Any] = connection.connection.driver_connection
+        driver: Any = connection.connection.driver_connection
         try:
             with driver.cursor(row_factory=namedtuple_row) as cursor:
-                return cursor.execute(self.text, values).fetchone()  # type: ignore[arg-type]
+                return cursor.execute(self.text, values).fetchone()
         except psycopg.Error as error:
             is_lost = driver.closed or driver.broken
             if is_lost:

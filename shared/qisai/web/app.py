@@ -106,9 +106,14 @@ def _admit(database: Database, said: assertion.Assertion, declared: rights.Decla
     with database.reading() as connection:
         event_of = declared.event_of or rights.EVENT_ITSELF
         g.caller, event = identity.identify(connection, said, event_of, request.view_args or {})
-        g.event_id = None if event is None else event.id
+        g.event = event
         identity.authorise(
-            connection, g.caller, right=declared.right, method=request.method, event_id=g.event_id, event=event
+            connection,
+            g.caller,
+            right=declared.right,
+            method=request.method,
+            event_id=None if event is None else event.id,
+            event=event,
         )
 
 

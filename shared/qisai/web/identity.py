@@ -223,6 +223,12 @@ def _visible_event(caller: Caller, event: EventSeen) -> int | None:
     return event.created_by
 
 
+def may_here(right: Right) -> bool:
+    """Whether the caller of the request under way has a right in the event that its path is about."""
+    event: EventSeen = g.event
+    return bool(current_caller().roles_in(event.id, owner_id=event.created_by) & ROLES[right])
+
+
 def current_caller() -> Caller:
     """The caller of the request under way."""
     caller: Caller = g.caller

@@ -55,9 +55,12 @@ def version_tag(version: int) -> dict[str, str]:
     return {"ETag": f'"v{version}"'}
 
 
-def feed_answer(feed_no: int, build: Any) -> Response:
-    """A public read with a weak ETag of the event's feed number: 304 where the caller has it, else `build()`."""
-    tag = f'W/"c{feed_no}"'
+def feed_answer(feed_no: int, build: Any, *, seen_by: str = "") -> Response:
+    """A public read with a weak ETag of the event's feed number: 304 where the caller has it, else `build()`.
+
+    `seen_by` goes into the tag where some see more than others: who gets a role does not keep what it saw without.
+    """
+    tag = f'W/"c{feed_no}{seen_by}"'
     seen = {part.strip() for part in request.headers.get("If-None-Match", "").split(",")}
     response: Response = Response(status=304) if tag in seen else build()
     response.headers["ETag"] = tag
