@@ -1,6 +1,7 @@
 """What a service refused, in the page's language and by the names of the page's fields.
 
-The API says a problem as a whole in the caller's language; single places come with a pointer, a slug and English words.
+Problems of the API speak the caller's language already; what it lists inside an answer (rows of a roster, entrants of
+a step of many) comes with a slug and English words.
 """
 
 from __future__ import annotations
@@ -67,22 +68,14 @@ FIELDS: Final[Mapping[str, Any]] = {
     "from_round": __("From round"),
     "to_round": __("To round"),
     "round_no": __("Round"),
-    "until": __("Until"),
+    "until": __("Check-in until"),
     "numbers": __("Numbers"),
     "reason": __("Reason"),
 }
 _FORM: Final = {"points": "points", "tie": "tie_breaks", "compensation": "compensation"}
 """Fields of a form that are parts of one value: by the beginning of their names."""
-_SLUGS: Final[Mapping[str, Any]] = {
-    "int_type": __("must be a whole number"),
-    "int_parsing": __("must be a whole number"),
-    "greater_than_equal": __("is too small"),
-    "less_than_equal": __("is too large"),
-    "string_too_short": __("must not be empty"),
-    "string_too_long": __("is too long"),
+_REASONS: Final[Mapping[str, Any]] = {
     "too-long": __("is too long"),
-    "too_long": __("are too many"),
-    "range": __("is not in the range that can be taken"),
     "not-used": __("is not used in this game"),
     "missing": __("is missing"),
     "duplicate": __("stands twice"),
@@ -100,17 +93,12 @@ _SLUGS: Final[Mapping[str, Any]] = {
     "not-entered": __("was taken out of the event and stays so"),
     "members": __("the number of members does not fit this game"),
     "member-elsewhere": __("a member is in another team of this event"),
-    "not-seated": __("is not seated"),
-    "cut-off": __("the file ends inside this row"),
-    "quotes": __("a quotation mark is missing"),
 }
-_IN_PYDANTIC: Final = "Value error, "
 
 
 def in_words(slug: str, detail: str) -> str:
-    """What is wrong in one place. English details name the value, so they are kept in English."""
-    detail = detail.removeprefix(_IN_PYDANTIC)
-    known = _SLUGS.get(slug)
+    """A reason in a list of the API, which says them in English; that names the value, so English pages keep it."""
+    known = _REASONS.get(slug)
     return detail if known is None or language() == "en" else str(known)
 
 
@@ -157,4 +145,4 @@ def _detail(error: QisaiError) -> str:
 
 
 def _place(fault: FieldError) -> str:
-    return f"{field_name(fault.pointer)}: {in_words(fault.slug, fault.detail)}"
+    return f"{field_name(fault.pointer)}: {fault.detail}"

@@ -15,7 +15,7 @@ from qisai.db.name_keys import sort_key
 from qisai.errors import Invalid, PreconditionMissing, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages.desk import DESK
-from services.gateway.pages.fault_words import in_words, lines_of
+from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.site import client, for_those_who, whole_number
 
 pages = Blueprint("lots_page", __name__)
@@ -87,7 +87,7 @@ def _lines(asking: Client, event_id: int, error: QisaiError) -> Sequence[str]:
     for fault in error.errors[:20]:
         last = fault.pointer.rpartition("/")[2]
         about = names.get(int(last), last) if last.isdecimal() else last
-        lines.append(f"{about}: {in_words(fault.slug, fault.detail)}")
+        lines.append(f"{about}: {fault.detail}")
     return lines
 
 
