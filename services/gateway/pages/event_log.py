@@ -14,7 +14,10 @@ from qisai.client import Client, Event
 from qisai.errors import QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import log_words
+from services.gateway.pages.language import language
 from services.gateway.pages.site import client, for_those_who, lines_of, status_of
+from services.gateway.proxy import download
+from services.gateway.routes import API
 
 pages = Blueprint("event_log", __name__)
 
@@ -67,12 +70,8 @@ def sheet(event_id: int) -> Response | tuple[str, int]:
     narrowed, faults = _narrowed(typed, event, _entrants(asking, event_id) if typed["entrant"] else {})
     if faults:
         return log(event_id)  # type: ignore[return-value]
-    content = asking.rounds.event_log_csv(event_id, **{k: v for k, v in narrowed.items() if v is not None})
-    headers = {
-        "Content-Disposition": f'attachment; filename="event-{event_id}-log.csv"',
-        "Cache-Control": "private, no-store",
-    }
-    return Response(content, content_type="text/csv; charset=utf-8", headers=headers)
+    query = {name: str(value) for name, value in narrowed.items() if value is not None}
+    return download(f"{API}/events/{event_id}/log/csv", query=query, language=language())
 
 
 def _entrants(asking: Client, event_id: int) -> dict[int, tuple[int | None, str]]:

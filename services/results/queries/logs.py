@@ -5,7 +5,7 @@ Each kind stands in a table of its own that services can only add to; here they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 KINDS: Final = ("result", "conflict", "audit", "transition")
-_PAGE: Final = 1000
 
 _WANTED: Final = {
     "round": "CAST(:round AS text)",
@@ -117,14 +116,9 @@ def event_log(
     return session.execute(sa.text(statement), parameters).all()
 
 
-def whole_log(session: Session, event_id: int, *, wanted: LogFilter) -> Iterator[Any]:
-    """All rows of `event_log`, read page by page."""
-    before = None
-    while rows := event_log(session, event_id, wanted=wanted, before=before, limit=_PAGE):
-        yield from rows
-        if len(rows) < _PAGE:
-            return
-        before = LogPlace(at=rows[-1].at, kind=rows[-1].kind, id=rows[-1].id)
+def place_of(row: Any) -> LogPlace:
+    """Where a row of `event_log` stands, to go on behind it."""
+    return LogPlace(at=row.at, kind=row.kind, id=row.id)
 
 
 def entrant_names(session: Session, event_id: int) -> dict[int, str]:

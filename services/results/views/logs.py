@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
+
 from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 
-from qisai.formats.sheet_csv import csv_bytes
+from qisai.db.session import Database
+from qisai.formats.sheet_csv import BOM, csv_lines
 from qisai.kernel.names import Language
 from qisai.web.problem_texts import language_of
 from qisai.web.requests import Answer, encode_cursor
@@ -17,6 +22,9 @@ from services.results.queries import logs as queries
 from services.results.schemas import EventPath, LogFilterQuery, LogQuery
 
 api = APIBlueprint("logs", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="logs")])
+
+ROWS_AT_ONCE: Final = 500
+"""Of the sheet of the log: it is never in memory as a whole."""
 
 
 @api.get("/events/<int:event_id>/log")
@@ -38,17 +46,35 @@ def event_log(path: EventPath, query: LogQuery) -> Response:
 def event_log_csv(path: EventPath, query: LogFilterQuery) -> Response:
     """The same as a sheet for spreadsheets: UTF-8 with BOM, formulas made harmless."""
     language = Language(language_of(request.accept_languages))
-    with here().database.snapshot() as session:
+    with here().database.transaction() as session:
         entrants = queries.entrant_names(session, path.event_id)
-        rows = queries.whole_log(session, path.event_id, wanted=_filter(query))
-        lines = (log_answers.line(row, entrants=entrants, language=language) for row in rows)
-        content = csv_bytes(log_answers.head(language), lines)
+    parts = _parts(here().database, path.event_id, _filter(query))
+    first = next(parts)  # what cannot be read is refused before anything is sent
+
+    def content() -> Iterator[bytes]:
+        yield BOM + csv_lines([log_answers.head(language)])
+        for rows in chain([first], parts):
+            yield csv_lines(log_answers.line(row, entrants=entrants, language=language) for row in rows)
+
     headers = {
         "Content-Disposition": f'attachment; filename="event-{path.event_id}-log.csv"',
         "Vary": "Accept-Language",
         "Cache-Control": "private, no-store",
     }
-    return Response(content, content_type="text/csv; charset=utf-8", headers=headers)
+    return Response(content(), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _parts(database: Database, event_id: int, wanted: queries.LogFilter) -> Iterator[Sequence[Any]]:
+    """All rows, latest first, a part at a time. Each part is read for itself, so that a slow reader keeps no connection
+    and no snapshot: rows are only ever added, and what is added meanwhile stands before what was read."""
+    before: queries.LogPlace | None = None
+    while True:
+        with database.transaction() as session:
+            rows = queries.event_log(session, event_id, wanted=wanted, before=before, limit=ROWS_AT_ONCE)
+        yield rows
+        if len(rows) < ROWS_AT_ONCE:
+            return
+        before = queries.place_of(rows[-1])
 
 
 def _filter(query: LogFilterQuery) -> queries.LogFilter:

@@ -22,13 +22,19 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.lstrip(" \u3000").startswith(FORMULA_STARTS) else text
 
 
+BOM: Final = b"\xef\xbb\xbf"
+
+
 def csv_bytes(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
     """A sheet with one line of headers."""
+    return BOM + csv_lines([head]) + csv_lines(rows)
+
+
+def csv_lines(rows: Iterable[Sequence[Cell]]) -> bytes:
+    """Lines of a sheet, for one that is sent in parts: `BOM`, then the line of headers, then the others."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([neutral(word) for word in head])
-    writer.writerows([_written(cell) for cell in row] for row in rows)
-    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8")
+    csv.writer(text, lineterminator="\r\n").writerows([_written(cell) for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8")
 
 
 def _written(cell: Cell) -> str | int | float:
