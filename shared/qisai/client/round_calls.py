@@ -23,8 +23,9 @@ class RoundCalls(Calls):
     """Rounds of an event."""
 
     def list(self, event_id: int) -> tuple[RoundView, ...]:
-        """All rounds that were published."""
-        return items(self._get(f"/api/v1/events/{event_id}/rounds"), RoundView.from_json)
+        """All rounds that are published or closed; one that was taken back is neither."""
+        found = items(self._get(f"/api/v1/events/{event_id}/rounds"), RoundView.from_json)
+        return tuple(round_ for round_ in found if round_.state != "pending")
 
     def get(self, event_id: int, round_no: int) -> RoundView:
         """One round. Raises `NotFound`."""

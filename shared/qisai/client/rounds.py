@@ -168,6 +168,8 @@ class Job:
     outcome: Mapping[str, Any] = field(default_factory=dict)
     draw_no: int | None = None
     waiting: Mapping[str, Any] = field(default_factory=dict)
+    event_name: str = ""
+    size: int = 0
 
     @property
     def is_active(self) -> bool:
@@ -186,6 +188,8 @@ class Job:
         return cls(
             id=body["id"],
             event_id=body["event_id"],
+            event_name=body.get("event_name") or "",
+            size=body.get("size") or 0,
             round_no=body["round_no"],
             state=body["state"],
             queue=body.get("queue") or "",

@@ -1,0 +1,251 @@
+"""Drafts on the chief referee's page: tried, changed with reasons, restored, made from paper, accepted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sqlalchemy as sa
+
+from qisai.db.jobs import JobRow, JobState
+from qisai.kernel.model import Source
+from tests.gateway.drafts import computed_draft
+from tests.gateway.platform import NAMES, Platform, tournament
+from tests.gateway.test_pages import Person, referee
+from tests.gateway.test_table_pages import cells
+
+
+@pytest.fixture(scope="module")
+def chief(platform: Platform) -> Person:
+    return Person(platform, platform.login)
+
+
+def drawn(platform: Platform, **options: object) -> int:
+    """An event whose third round has a computed draft: 4–1, 2–3, 8–5, 6–7 by rank of boards."""
+    event_id = platform.event(tournament(reported=4))
+    computed_draft(platform, event_id, 3, **options)  # type: ignore[arg-type]
+    return event_id
+
+
+def pairs(platform: Platform, event_id: int, number: int) -> list[tuple[int, int]]:
+    boards = platform.admin.rounds.draw(event_id, 3, number).boards
+    return [(board["first"]["number"], board["second"]["number"]) for board in boards]
+
+
+def opponents(platform: Platform, event_id: int, number: int) -> set[frozenset[int]]:
+    return {frozenset(pair) for pair in pairs(platform, event_id, number)}
+
+
+def edit(chief: Person, event_id: int, number: int, kind: str, a: str = "", b: str = "", **more: str):  # type: ignore[no-untyped-def]
+    form = {"version": "1", "kind": kind, "a": a, "b": b, **more}
+    return chief.post(f"/events/{event_id}/rounds/3/draw/{number}/edit", **form)
+
+
+def meets(platform: Platform, event_id: int, entrant: int) -> int:
+    return next(next(iter(pair - {entrant})) for pair in opponents(platform, event_id, 1) if entrant in pair)
+
+
+def test_a_change_is_tried_first_and_what_it_costs_is_said_before_and_after(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    tried = edit(chief, event_id, 1, "swap", "1", "6", look="1")
+    assert tried.status_code == 200
+    assert f"1 {NAMES[0]} and 6 {NAMES[5]} change places" in tried.text
+    assert re.search(r"<span class=\"bad\">worse</span>: clashes over the side 0 → <strong>2</strong>", tried.text)
+    assert 'name="a" inputmode="numeric" maxlength="6" size="5" value="1"' in tried.text
+    assert [one.number for one in platform.admin.rounds.draws(event_id, 3)] == [1], "nothing is written"
+    part = edit(chief, event_id, 1, "swap", "1", "6", look="1", fragment="1")
+    assert "<html" not in part.text
+    assert "change places" in part.text
+
+    before = opponents(platform, event_id, 1)
+    made = edit(chief, event_id, 1, "swap", "1", "6", reason="教练请求")
+    assert "The draft is changed." in made.text
+    after = opponents(platform, event_id, 2)
+    turned = {1: 6, 6: 1}
+    assert after == {frozenset(turned.get(number, number) for number in pair) for pair in before}
+    assert "1 change by hand" in made.text
+    assert "教练请求" in made.text
+    assert "裁判长" in made.text
+
+
+def test_a_broken_rule_is_named_with_names_and_needs_a_reason_and_what_was_typed_stays(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = drawn(platform)
+    refused = edit(chief, event_id, 1, "pair", "1", "2")
+    assert refused.status_code == 422
+    assert f"1 {NAMES[0]} – 2 {NAMES[1]}: have met before" in refused.text
+    assert "This change breaks a rule: say why it is wanted." in refused.text
+    assert "data-needs-reason" in refused.text
+    assert 'value="2"' in refused.text
+    assert len(platform.admin.rounds.draws(event_id, 3)) == 1
+    made = edit(chief, event_id, 1, "pair", "1", "2", reason="上一轮未赛完，重赛")
+    assert "The draft is changed." in made.text
+    assert "(wanted, with a reason)" in made.text
+    assert "2 entrants have no place yet." in made.text
+    assert 'class="left-over"' in made.text
+    assert "/draw/publish" not in made.text, "nothing is published while somebody has no place"
+    chinese = chief.get(f"/events/{event_id}/rounds/3/draw", headers={"Accept-Language": "zh-CN"}).text
+    assert f"1 {NAMES[0]} – 2 {NAMES[1]}：此前已相遇" in chinese
+    assert f"1 {NAMES[0]} 对 2 {NAMES[1]}" in chinese
+
+
+@pytest.mark.parametrize(
+    ("kind", "a", "b", "fault"),
+    [
+        ("swap", "1", "x", "“x” is no number of an entrant."),
+        ("swap", "1", "77", "Number 77 is not present in this round."),
+        ("pair", "3", "3", "Type two different numbers."),
+        ("sides", "1", "2", "These two do not meet each other."),
+        ("dance", "1", "2", "Choose what to change."),
+        ("unpair", "", "", "“” is no number of an entrant."),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_refused_in_words(
+    platform: Platform, chief: Person, kind: str, a: str, b: str, fault: str
+) -> None:
+    event_id = drawn(platform)
+    answer = edit(chief, event_id, 1, kind, a, b, reason="因为")
+    assert answer.status_code == 422
+    assert fault in answer.text
+    assert 'value="因为"' in answer.text
+    assert len(platform.admin.rounds.draws(event_id, 3)) == 1
+
+
+def test_opponents_are_told_to_change_sides_and_may(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    first, second = pairs(platform, event_id, 1)[0]
+    assert "change their sides instead" in edit(chief, event_id, 1, "swap", str(first), str(second)).text
+    assert edit(chief, event_id, 1, "sides", str(second), str(first)).ok
+    assert pairs(platform, event_id, 2)[0] == (second, first)
+
+
+def test_of_two_who_change_a_draft_the_second_is_told_who_was_first_and_decides(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = drawn(platform)
+    other = meets(platform, event_id, 1)
+    theirs = platform.admin.rounds.draw(event_id, 3, 1)
+    platform.admin.rounds.edit_draw(event_id, 3, theirs, [{"kind": "sides", "entrants": [1, other]}])
+    stale = edit(chief, event_id, 1, "swap", "1", "6", reason="我的理由")
+    assert stale.status_code == 412
+    assert "Somebody else changed this draft meanwhile: it is draft 2 now." in stale.text
+    assert re.search(r"Theirs \(裁判长, \d\d:\d\d\): 1 陈一 gets the first side against", stale.text)
+    assert f"Yours is not made: 1 {NAMES[0]} and 6 {NAMES[5]} change places." in stale.text
+    assert 'value="我的理由"' in stale.text
+    assert len(platform.admin.rounds.draws(event_id, 3)) == 2
+    mine = edit(chief, event_id, 2, "swap", "1", "6", reason="我的理由")
+    assert "The draft is changed." in mine.text
+    assert frozenset((6, other)) in opponents(platform, event_id, 3)
+
+
+def test_one_goes_back_to_an_earlier_draft_sides_and_all(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    wanted = pairs(platform, event_id, 1)
+    first, second = wanted[1]
+    edit(chief, event_id, 1, "swap", "1", "6")
+    edit(chief, event_id, 2, "sides", str(second), str(first))
+    edit(chief, event_id, 3, "unpair", "7")
+    page = chief.page(f"/events/{event_id}/rounds/3/draw")
+    assert "Take back the last change" in page
+    undone = chief.post(f"/events/{event_id}/rounds/3/draw/4/restore", version=1, to=3)
+    assert "The draft is as draft 3 was." in undone.text
+    assert sorted(pairs(platform, event_id, 5)) == sorted(pairs(platform, event_id, 3))
+    assert chief.post(f"/events/{event_id}/rounds/3/draw/5/restore", version=1, to=1).ok
+    assert sorted(pairs(platform, event_id, 6)) == sorted(wanted)
+    assert chief.post(f"/events/{event_id}/rounds/3/draw/5/restore", version=1, to=1).status_code == 412
+
+
+def test_pairs_from_paper_become_a_draft_and_bad_lines_are_named_and_kept(platform: Platform, chief: Person) -> None:
+    event_id = platform.event(tournament(reported=4))
+    address = f"/events/{event_id}/rounds/3/draw/by-hand"
+    bad = chief.post(address, latest="0", pairs="1 3\n2 77\n1-4\n5 6 7")
+    assert bad.status_code == 422
+    for fault in (
+        "Line 2: number 77 is not present in this round.",
+        "Line 3: number 1 appears twice.",
+        "Line 4: write two numbers, or one for the bye: 5 6 7",
+    ):
+        assert fault in bad.text
+    assert "1 3\n2 77\n1-4\n5 6 7</textarea>" in bad.text
+    assert platform.admin.rounds.draws(event_id, 3) == ()
+    rematch = chief.post(address, latest="0", pairs="1 2\n3 5\n4 7\n6 8")
+    assert rematch.status_code == 422
+    assert f"1 {NAMES[0]} – 2 {NAMES[1]}: have met before" in rematch.text
+    made = chief.post(address, latest="0", pairs="1 3\n２ ４\n5:7\n6–8", key="paper")
+    assert "The draft is made." in made.text
+    assert sorted(pairs(platform, event_id, 1)) == [(1, 3), (2, 4), (5, 7), (6, 8)]
+    late = chief.post(address, latest="0", pairs="1 4\n2 3\n5 8\n6 7")
+    assert late.status_code == 412, "a draft that was not seen is not replaced"
+    assert "1 4\n2 3" in late.text
+    published = chief.post(f"/events/{event_id}/rounds/3/draw/publish", version=1, number=1)
+    assert "Round 3 is published." in published.text
+
+
+def test_one_begins_with_everybody_unpaired_and_pairs_them_one_by_one(platform: Platform, chief: Person) -> None:
+    event_id = platform.event(tournament(reported=4))
+    page = chief.post(f"/events/{event_id}/rounds/3/draw/by-hand", latest="0", pairs="", pool="1").text
+    assert page.count('<li data-pick="') == 8
+    assert "8 entrants have no place yet." in page
+    edit(chief, event_id, 1, "pair", "1", "3")
+    page = edit(chief, event_id, 2, "bye", "8").text
+    assert page.count('<li data-pick="') == 5
+    assert f"8 {NAMES[7]}: has the bye although the number of entrants is even" in page
+
+
+def test_a_draw_that_is_not_the_best_says_what_was_let_go_and_waits_for_acceptance(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = drawn(platform, needs_acceptance=True, relaxed=("sides", "score:2"))
+    page = chief.page(f"/events/{event_id}/rounds/3/draw")
+    assert "<li>the limits of sides</li>" in page
+    assert "<li>up to 2 pairs of one score group across groups</li>" in page
+    assert "must be accepted before it can be published" in page
+    assert "/draw/publish" not in page
+    address = f"/events/{event_id}/rounds/3/draw"
+    early = chief.post(f"{address}/publish", version=1, number=1)
+    assert early.status_code == 409
+    accepted = chief.post(f"{address}/accept", version=1, number=1, sure="on")
+    assert "Accepted by 裁判长" in accepted.text
+    assert "/draw/publish" in accepted.text
+    assert chief.post(f"{address}/accept", version=1, number=1).status_code == 412
+    assert "Round 3 is published." in chief.post(f"{address}/publish", version=2, number=1).text
+
+
+def test_an_earlier_draw_that_is_given_again_is_named_with_its_time(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    computed_draft(platform, event_id, 3, source=Source.REUSED, needs_acceptance=True)
+    assert "This is draft 1 of " in chief.page(f"/events/{event_id}/rounds/3/draw")
+
+
+def test_a_draw_that_failed_says_why_and_opens_pairing_by_hand(platform: Platform, chief: Person) -> None:
+    event_id = platform.event(tournament(reported=4))
+    job = platform.admin.rounds.ask_for_draw(event_id, 3)
+    why = {"slug": "no-legal-draw", "detail": "There is no legal draw."}
+    ended = {"state": JobState.FAILED, "outcome": why, "finished_at": sa.func.now()}
+    platform.gateway.sql(sa.update(JobRow).where(JobRow.id == job.id).values(ended))
+    page = chief.page(f"/events/{event_id}/rounds/3/draw?job={job.id}")
+    assert "You can ask again, or pair this round by hand below." in page
+    assert '<details class="panel" open>' in page
+
+
+def test_the_list_for_paper_has_points_opponents_and_sides_of_everybody_present(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = platform.event(tournament(reported=4))
+    lines = cells(chief.page(f"/events/{event_id}/rounds/3/draw/list"), "paper")
+    assert [line[0] for line in lines] == ["2", "2", "1", "1", "1", "1", "0", "0"]
+    assert lines[0][2:4] == ["2, 5", "RR"]
+    unfinished = platform.event(tournament(reported=3))
+    assert "cannot be drawn yet" in chief.page(f"/events/{unfinished}/rounds/3/draw/list")
+
+
+def test_drafts_are_for_the_chief_referee_only(platform: Platform) -> None:
+    event_id = drawn(platform)
+    person = referee(platform, event_id)
+    assert person.get(f"/events/{event_id}/rounds/3/draw").status_code == 403
+    assert edit(person, event_id, 1, "swap", "1", "6").status_code == 403
+    form = {"version": "1", "to": "1"}
+    assert person.post(f"/events/{event_id}/rounds/3/draw/1/restore", **form).status_code == 403
+    assert person.post(f"/events/{event_id}/rounds/3/draw/by-hand", latest="1", pairs="1 2").status_code == 403
+    assert len(platform.admin.rounds.draws(event_id, 3)) == 1
