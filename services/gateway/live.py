@@ -21,13 +21,16 @@ from qisai.errors import QisaiError, Unavailable
 
 log = structlog.get_logger()
 
-POLL_SECONDS: Final = 0.35
+POLL_SECONDS: Final = 0.25
 POLL_SECONDS_PER_EVENT: Final = 0.01
 """With many live events each is asked less often, so that polling never takes more than a part of the service."""
 BEAT_SECONDS: Final = 15.0
 """A sign of life, also how soon a viewer that went away is noticed."""
+RECHECK_SECONDS: Final = 20.0
+"""So long somebody signed in may go on looking after a sign-in has ended, a role was taken away or an event hidden.
+The public's right is looked at with each read for all."""
 LONGEST_SECONDS: Final = 600.0
-"""Then a viewer has to come back, and its rights are looked at again."""
+"""Then a viewer has to come back."""
 MOST_VIEWERS: Final = 3000
 """In one process; each holds a connection."""
 KEPT_CHANGES: Final = 256
@@ -205,14 +208,31 @@ def _read_for_all(event: LiveEvent, lead: Viewer) -> None:
         event.take(news)
 
 
+def _may_look(event: LiveEvent, viewer: Viewer) -> bool:
+    """Whether the service still lets this viewer read. While it is away nobody is sent away."""
+    try:
+        viewer.read(event.feed_no)
+    except Unavailable:
+        return True
+    except QisaiError:
+        return False
+    return True
+
+
 def _following(event: LiveEvent, viewer: Viewer, seen: int) -> Iterator[bytes]:
-    """What happens from now on, with a sign of life while nothing does. Ends where the viewer has to come back."""
-    end = time.monotonic() + LONGEST_SECONDS
-    while not viewer.is_sent_away and time.monotonic() < end:
+    """What happens from now on, with a sign of life while nothing does. Ends where the viewer has to come back, or may
+    no longer look."""
+    now = time.monotonic()
+    end, check_at = now + LONGEST_SECONDS, now + (RECHECK_SECONDS if viewer.who is not None else LONGEST_SECONDS)
+    while not viewer.is_sent_away and (now := time.monotonic()) < end:
+        if now >= check_at:
+            if not _may_look(event, viewer):
+                return
+            check_at = now + RECHECK_SECONDS
         with event.changed:
             found = event.behind(seen)
             if not found and not viewer.is_sent_away:
-                event.changed.wait(BEAT_SECONDS)
+                event.changed.wait(min(BEAT_SECONDS, check_at - now))
                 found = event.behind(seen)
         if seen < event.oldest:
             return  # too slow: what it missed is no longer here

@@ -144,6 +144,31 @@ def test_a_refusal_ends_the_public_together_and_of_others_only_whom_it_was_for()
     assert set(worker) <= {live.BEAT}
 
 
+def test_who_lost_the_right_to_look_is_sent_away_though_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pins the second look at each right: the reads for all go by the rights of the one who leads."""
+    monkeypatch.setattr(live, "RECHECK_SECONDS", 0.15)
+    hub, leading, losing = LiveEvents(), Feed(feed_no=5), Feed(feed_no=5)
+    lead, loser = (hub.watch(1, after=None, read=feed.read, who=n) for n, feed in ((7, leading), (8, losing)))
+    next(lead)
+    next(loser)
+    losing.refusal = Unavailable("service-away", "for a moment")
+    assert [next(loser) for _ in range(4)] == [live.BEAT] * 4
+    losing.refusal = NotFound("event-not-found", "no role any more")
+    assert set(loser) <= {live.BEAT}
+    leading.feed_no = 6
+    assert ids(lead, 1) == [6]
+
+
+def test_who_keeps_the_right_to_look_misses_nothing_at_the_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "RECHECK_SECONDS", 0.01)
+    hub, feed = LiveEvents(), Feed(feed_no=5)
+    viewer = hub.watch(1, after=None, read=feed.read, who=7)
+    next(viewer)
+    for number in range(6, 30):
+        feed.feed_no = number
+        assert ids(viewer, 1) == [number]
+
+
 def test_too_many_viewers_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "MOST_VIEWERS", 1)
     hub, feed = LiveEvents(), Feed()

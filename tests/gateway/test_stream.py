@@ -19,10 +19,11 @@ import sqlalchemy as sa
 
 from qisai.db.accounts import Role
 from qisai.kernel.model import Result
+from services.gateway.live import RECHECK_SECONDS
 from tests.gateway.platform import Platform
 
 SOON = 5.0
-"""Seconds: a poll is every 0.35 s, and the machine may be busy."""
+"""Seconds: a poll is every 0.25 s, and the machine may be busy."""
 
 
 @dataclass
@@ -138,6 +139,31 @@ def test_the_public_is_sent_away_when_an_event_is_hidden_and_staff_stays(platfor
         enter(platform, event_id, 1)
         assert staff.next()["kind"] == "result.recorded"
         assert public.messages.empty()
+
+
+def test_who_signed_out_lost_a_role_or_an_event_from_sight_hears_no_more(platform: Platform) -> None:
+    """All at once, since it takes `RECHECK_SECONDS`. The administrator who leads is let look on."""
+    gateway, event_id, hidden = platform.gateway, platform.event(), platform.event()
+    without_role, signed_out = gateway.account(Role.ASSOCIATION_ADMIN), gateway.account()
+    tokens = [gateway.token_for(Role.ASSOCIATION_ADMIN), *(gateway.token(one) for one in (without_role, signed_out))]
+    lead, second, third = (f"Bearer {token}" for token in tokens)
+    hide(platform, event_id)
+    with (
+        listening(platform, event_id, Authorization=lead) as leading,
+        listening(platform, event_id, Authorization=second) as role_lost,
+        listening(platform, hidden) as _public,
+        listening(platform, hidden, Authorization=lead) as also_leading,
+        listening(platform, hidden, Authorization=third) as ended,
+        listening(platform, hidden, Authorization=f"Bearer {gateway.token(gateway.account())}") as out_of_sight,
+    ):
+        gateway.sql(sa.text("DELETE FROM access_grant WHERE account_id = :id"), id=without_role)
+        gateway.sql(sa.text("UPDATE api_token SET revoked_at = now() WHERE account_id = :id"), id=signed_out)
+        hide(platform, hidden)
+        for listener in (role_lost, ended, out_of_sight):
+            assert listener.ended.wait(RECHECK_SECONDS + SOON)
+        for listener, number in ((leading, event_id), (also_leading, hidden)):
+            enter(platform, number, 1)
+            assert listener.next()["kind"] == "result.recorded"
 
 
 def hide(platform: Platform, event_id: int) -> None:
