@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from qisai.kernel import pair_round
 from qisai.kernel.model import FirstRound, FirstRoundMode, ForbiddenPair, LookAhead
-from qisai.kernel.pairing.look_ahead import pairings
+from qisai.kernel.pairing.small_fields import pairings
 from tests.kernel.short_events import event, opponents, played
 
 SYSTEM = FirstRound(mode=FirstRoundMode.SYSTEM)

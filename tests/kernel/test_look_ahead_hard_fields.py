@@ -1,18 +1,22 @@
 """Look-ahead is decided soon also where the planned rounds are nearly, or not quite, a round robin.
 
-Without the counts and the schedule that these fields need, each takes minutes: everything short of the last rounds
-has a great many draws.
+Without the counts that these fields need, each takes minutes: everything short of the last rounds has a great many
+draws.
 """
 
 import random
+from collections import Counter
 
 import pytest
 
 from qisai.kernel import pair_round
-from qisai.kernel.pairing import look_ahead
+from qisai.kernel.pairing.edit import drawing_of
+from qisai.kernel.pairing.look_ahead import Continuations, looks_ahead
+from qisai.kernel.pairing.small_fields import draws_best_first
 from qisai.kernel.tournament_file import parse_tournament
 from tests.kernel.agreement import disagreement
-from tests.kernel.random_tournaments import random_tournament
+from tests.kernel.hostile_small_fields import hostile_small_field
+from tests.kernel.oracle import best_draw, read
 
 
 def event(entrants, *, rounds, forbidden=(), played=(), leaving=None, absent=(), system="score_group"):
@@ -62,11 +66,28 @@ def test_nine_two_of_whom_miss_the_first_of_nine_rounds_with_bans_in_some_of_the
     assert drawn.look_ahead in ("kept", "excluded")
 
 
-def test_filling_all_rounds_at_once_agrees_with_brute_force(monkeypatch):
-    monkeypatch.setattr(look_ahead, "PATIENCE", 0)  # so that every question goes to the schedule
-    asked = []
-    for seed in range(250):
-        tournament = random_tournament(random.Random(seed), largest=8)
-        assert disagreement(tournament) is None, seed
-        asked.append((tournament["regulations"].get("rounds") or 0) > tournament["next"]["round"])
-    assert sum(asked) > 60
+def test_hostile_small_fields_agree_with_brute_force():
+    kinds: Counter[tuple[str | None, bool]] = Counter()
+    for largest, seeds in ((6, range(300)), (7, range(17, 70))):
+        for seed in seeds:
+            tournament = hostile_small_field(random.Random(seed), largest=largest)
+            assert disagreement(tournament) is None, (largest, seed)
+            answer = best_draw(read(tournament))
+            leaves = any("withdrawn_from" in entrant for entrant in tournament["entrants"])
+            kinds[answer.look_ahead if answer else None, leaves] += 1
+    assert all(kinds[kind, leaves] > 1 for kind in ("none", "kept", "excluded") for leaves in (True, False)), kinds
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_hostile_small_fields_are_decided_in_few_steps(chunk):
+    """Counts, not seconds: a step takes about a millisecond."""
+    most = 0
+    for seed in range(chunk, 400, 4):
+        tournament = parse_tournament(hostile_small_field(random.Random(seed), smallest=8))
+        if not looks_ahead(tournament):
+            continue
+        drawing = drawing_of(tournament)
+        continuations = Continuations(tournament, drawing.field)
+        continuations.first_of(draws_best_first(drawing.view, drawing.system))
+        most = max(most, continuations.steps)
+    assert 20 < most < 1_000

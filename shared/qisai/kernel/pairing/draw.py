@@ -146,20 +146,21 @@ def _looking_ahead(drawing: Drawing, choice: _Choice) -> _Choice:
     """In small fields with rounds to come: the choice if it leaves a continuation, else the best draw that does."""
     if not looks_ahead(drawing.tournament):
         return choice
-    continuations = Continuations(drawing.tournament)
-    if continuations.exist_after(drawing.field, choice.pairs, choice.bye):
+    continuations = Continuations(drawing.tournament, drawing.field)
+    if continuations.exist_after((choice.pairs, choice.bye)):
         return replace(choice, verdict=replace(choice.verdict, look_ahead=LookAhead.KEPT))
-    for passed_over, (pairs, bye) in enumerate(draws_best_first(drawing.view, drawing.system)):
-        if continuations.exist_after(drawing.field, pairs, bye):
-            verdict = Verdict(
-                stage=_best_stage(drawing),
-                optimal=True,
-                proven=tuple(criterion.name for criterion in drawing.system.criteria),
-                look_ahead=LookAhead.EXCLUDED if passed_over else LookAhead.KEPT,
-                budget_used=choice.verdict.budget_used,
-            )
-            return _Choice(pairs=pairs, bye=bye, verdict=verdict)
-    return choice
+    found = continuations.first_of(draws_best_first(drawing.view, drawing.system))
+    if found is None:
+        return choice
+    passed_over, (pairs, bye) = found
+    verdict = Verdict(
+        stage=_best_stage(drawing),
+        optimal=True,
+        proven=tuple(criterion.name for criterion in drawing.system.criteria),
+        look_ahead=LookAhead.EXCLUDED if passed_over else LookAhead.KEPT,
+        budget_used=choice.verdict.budget_used,
+    )
+    return _Choice(pairs=pairs, bye=bye, verdict=verdict)
 
 
 def _checked(drawing: Drawing, choice: _Choice, cost: Mapping[str, int] | None = None) -> Draw:
