@@ -109,6 +109,7 @@ _RESULTS: Final[Mapping[str, str]] = {
     "/events/imports/json": "POST",
     "/ops/queue": "GET",
     "/ops/jobs": "GET",
+    "/ops/jobs/<int:job_id>/cancel": "POST",
     "/ops/workers": "GET",
     "/ops/breakers": "GET",
     "/ops/breakers/<int:event_id>/reset": "POST",

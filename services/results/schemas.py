@@ -84,6 +84,11 @@ class JobsQuery(PageQuery):
     event_id: Id | None = None
 
 
+class QueueQuery(Query):
+    hours: Annotated[int, Field(ge=1, le=24)] = 1
+    """How far back the history goes: always 60 steps."""
+
+
 class AlertsQuery(PageQuery):
     open: bool = True
     """Only alerts whose cause is not gone."""

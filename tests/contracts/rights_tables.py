@@ -61,6 +61,7 @@ RESULTS: Final[dict[str, str]] = {
     "POST /api/v1/events/imports/json": "AW",
     "GET /api/v1/ops/queue": "AX",
     "GET /api/v1/ops/jobs": "AX",
+    "POST /api/v1/ops/jobs/<job_id>/cancel": "AX",
     "GET /api/v1/ops/workers": "AX",
     "GET /api/v1/ops/breakers": "AX",
     "POST /api/v1/ops/breakers/<event_id>/reset": "AX",

@@ -310,7 +310,7 @@ def test_an_organiser_appoints_in_their_own_event_only_and_no_organisers(platfor
 
 def test_the_operations_page_shows_queue_services_and_jobs(chief: Person) -> None:
     page = chief.page("/queue")
-    for part in ("jobs waiting", "registration", "results", "The last hour"):
+    for part in ("jobs waiting", "registration", "results", "The last hours"):
         assert part in page
 
 

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from qisai.db.accounts import Role
-from qisai.db.jobs import BreakerRow, JobRow, JobState, WorkerRow
+from qisai.db.jobs import BreakerRow, JobRow, JobState, KeeperRow, WorkerRow
 from qisai.db.records import AlertRow, Severity
 from qisai.kernel.model import Result
 from qisai.web.requests import encode_cursor
@@ -19,7 +19,7 @@ from tests.results.conftest import Play, Service, problem
 @pytest.fixture
 def ops(service: Service) -> calls.Caller:
     with service.owner() as session:
-        for table in (JobRow, WorkerRow, BreakerRow, AlertRow):
+        for table in (JobRow, WorkerRow, KeeperRow, BreakerRow, AlertRow):
             session.execute(sa.delete(table))
     return service.person(Role.OPS, name="李运维")
 
@@ -68,6 +68,54 @@ def test_the_queue_is_told_from_the_job_table(play: Play, ops: calls.Caller) -> 
     assert history[-6]["finished"] + history[-5]["finished"] == 1
     assert [m["waiting"] for m in history][-1] == 1
     assert max(m["waiting"] for m in history[:-4]) == 0
+
+
+def test_jobs_under_way_and_in_trouble_are_listed_apart_with_their_events(play: Play, ops: calls.Caller) -> None:
+    waiting = add_job(play, minutes_ago=2)
+    running = add_job(play, state=JobState.RUNNING, round_no=2)
+    old = add_job(play, state=JobState.FAILED, minutes_ago=90)
+    young = add_job(play, state=JobState.DEGRADED, minutes_ago=10)
+    add_job(play, state=JobState.SUCCEEDED)
+    seen: Any = ops.get("/api/v1/ops/queue").json
+    assert [job["id"] for job in seen["active"]] == [running, waiting]
+    assert [job["id"] for job in seen["in_trouble"]] == [young]
+    assert {job["event_name"] for job in seen["recent"]} == {"测试赛"}
+    day: Any = ops.get("/api/v1/ops/queue?hours=24").json
+    assert [job["id"] for job in day["in_trouble"]] == [young, old]
+    assert len(day["history"]) == 60
+    assert (sum(m["finished"] for m in day["history"]), sum(m["failed"] for m in day["history"])) == (2, 1)
+    problem(ops.get("/api/v1/ops/queue?hours=25"), 422, "invalid-request")
+
+
+def test_ops_cancel_a_job_of_any_event_and_the_log_says_who(play: Play, ops: calls.Caller) -> None:
+    job_id = add_job(play)
+    for _ in range(2):
+        assert ops.post(f"/api/v1/ops/jobs/{job_id}/cancel").json["state"] == "cancelled"
+    log: Any = play.chief.get(f"{play.event}/log?kind=audit").json
+    assert [(entry["action"], entry["actor"]) for entry in log["items"]] == [("job.cancel", "李运维")]
+    ended = add_job(play, state=JobState.FAILED)
+    problem(ops.post(f"/api/v1/ops/jobs/{ended}/cancel"), 409, "job-ended")
+    problem(ops.post("/api/v1/ops/jobs/999999/cancel"), 404, "job-not-found")
+    problem(play.chief.post(f"/api/v1/ops/jobs/{job_id}/cancel"), 403, "no-right")
+
+
+def test_without_a_keeper_in_time_the_queue_says_so(ops: calls.Caller, service: Service) -> None:
+    def keepers() -> tuple[bool, list[str]]:
+        body: Any = ops.get("/api/v1/ops/queue").json
+        return body["keeper_is_late"], [keeper["name"] for keeper in body["keepers"]]
+
+    assert keepers() == (True, [])
+    machine = {"host": "h", "pid": 7, "release": "0.1.0", "late_seconds": 30}
+    with service.owner() as session:
+        session.add(KeeperRow(name="second", is_leading=False, **machine))
+    assert keepers() == (True, ["second"])
+    with service.owner() as session:
+        session.add(KeeperRow(name="first", is_leading=True, **machine))
+    assert keepers() == (False, ["first", "second"])
+    with service.owner() as session:
+        late = sa.func.now() - sa.text("interval '31 seconds'")
+        session.execute(sa.update(KeeperRow).where(KeeperRow.is_leading).values(seen_at=late))
+    assert keepers()[0] is True
 
 
 def test_jobs_are_paged_latest_first_and_filtered(play: Play, ops: calls.Caller) -> None:

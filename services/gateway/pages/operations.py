@@ -1,4 +1,4 @@
-"""The operations page: the queue, its workers, breakers, alerts and services, with a chart of the last hour."""
+"""The operations page: the queue, its workers, breakers, alerts and services, with a chart of the last hours."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ from qisai.client import QueueView
 from qisai.client.operations import ServiceHealth
 from qisai.web.rights import Right, requires
 from services.gateway.health import all_services
+from services.gateway.pages import operation_words
 from services.gateway.pages.site import client, for_those_who, telling
 from services.gateway.parts import parts
 
 pages = Blueprint("operations_pages", __name__)
 
 WIDTH, HEIGHT = 600, 80
+HOURS = (1, 6, 24)
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One minute of the chart, in its units: finished and failed stand on each other, from the bottom."""
+    """One step of the chart, in its units: finished and failed stand on each other, from the bottom; what waited at the
+    end of the step is a line over them."""
 
     x: float
     width: float
     finished: float
     failed: float
+    waiting: float
     label: str
 
 
@@ -37,13 +41,17 @@ def queue() -> str:
     """What waits, what runs, what went wrong."""
     for_those_who(Right.OPERATE)
     asking = client().operations
-    found = asking.queue()
+    hours = request.args.get("hours", type=int)
+    found = asking.queue(hours=hours if hours in HOURS else 1)
     services = [ServiceHealth.from_json(health.json()) for health in all_services(parts())]
     return render_template(
         "queue.html",
         queue=found,
         bars=bars(found),
         chart=(WIDTH, HEIGHT),
+        hours=hours if hours in HOURS else 1,
+        choices=HOURS,
+        saying=operation_words,
         workers=asking.workers(),
         breakers=asking.breakers(),
         alerts=asking.alerts(),
@@ -60,6 +68,15 @@ def acknowledge(alert_id: int) -> Response:
     return redirect(url_for("operations_pages.queue"), code=303)
 
 
+@pages.post("/queue/jobs/<int:job_id>")
+@requires(Right.PUBLIC)
+def cancel(job_id: int) -> Response:
+    """Cancels a job."""
+    with telling(_("The job is cancelled.")):
+        client().operations.cancel_job(job_id)
+    return redirect(url_for("operations_pages.queue"), code=303)
+
+
 @pages.post("/queue/breakers")
 @requires(Right.PUBLIC)
 def reset() -> Response:
@@ -70,8 +87,8 @@ def reset() -> Response:
 
 
 def bars(queue: QueueView) -> list[Bar]:
-    """The last hour, scaled to its busiest minute."""
-    most = max((row["finished"] + row["failed"] for row in queue.history), default=0) or 1
+    """The last hours, scaled to the busiest step."""
+    most = max((max(row["finished"] + row["failed"], row["waiting"]) for row in queue.history), default=0) or 1
     width = WIDTH / max(len(queue.history), 1)
     return [
         Bar(
@@ -79,7 +96,14 @@ def bars(queue: QueueView) -> list[Bar]:
             width=round(width * 0.8, 1),
             finished=round(HEIGHT * row["finished"] / most, 1),
             failed=round(HEIGHT * row["failed"] / most, 1),
-            label=f"{str(row['minute'])[11:16]} UTC: {row['finished']} / {row['failed']}",
+            waiting=round(HEIGHT * row["waiting"] / most, 1),
+            label=_(
+                "%(time)s UTC: %(finished)s finished, %(failed)s failed, %(waiting)s waiting",
+                time=str(row["minute"])[11:16],
+                finished=row["finished"],
+                failed=row["failed"],
+                waiting=row["waiting"],
+            ),
         )
         for position, row in enumerate(queue.history)
     ]

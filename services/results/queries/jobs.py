@@ -48,6 +48,21 @@ def jobs(
     return session.execute(query).all()
 
 
+def active(session: Session, *, limit: int) -> Sequence[Any]:
+    """Jobs that run, then those that wait, the oldest first."""
+    running_first = sa.case((JobRow.state == JobState.RUNNING, 0), else_=1)
+    query = _query().where(JobRow.state.in_((JobState.QUEUED, JobState.RUNNING)))
+    return session.execute(query.order_by(running_first, JobRow.due_at, JobRow.id).limit(limit)).all()
+
+
+def in_trouble(session: Session, *, hours: int, limit: int) -> Sequence[Any]:
+    """Jobs of the last hours that ended without a draw, or with one that must be read first; latest first."""
+    bad = (JobState.DEGRADED, JobState.FAILED, JobState.SUPERSEDED)
+    since = sa.func.now() - sa.func.make_interval(0, 0, 0, 0, hours)
+    query = _query().where(JobRow.state.in_(bad), JobRow.finished_at > since)
+    return session.execute(query.order_by(JobRow.finished_at.desc()).limit(limit)).all()
+
+
 def _query() -> Any:
     """Jobs of events: the keeper's canaries are none."""
     j = JobRow

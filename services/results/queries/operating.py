@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from qisai.db.events import EventRow
 from qisai.db.jobs import KEEPER_LEADS, BreakerRow, JobRow, JobState, KeeperRow, WorkerRow
 from qisai.db.records import AlertRow
 
-HISTORY_MINUTES: Final = 60
+HISTORY_STEPS: Final = 60
 
 _HISTORY: Final = sa.text(
     """
+    WITH step AS (SELECT make_interval(mins => :minutes) AS long),
+    recent AS MATERIALIZED (
+        SELECT state, requested_at, due_at, started_at, finished_at FROM pairing_job, step
+        WHERE NOT is_canary AND (finished_at IS NULL OR finished_at >= now() - :steps * long)
+    )
     SELECT minute,
-           count(*) FILTER (WHERE j.finished_at >= minute AND j.state IN ('succeeded', 'degraded')) AS finished,
-           count(*) FILTER (WHERE j.finished_at >= minute AND j.state = 'failed') AS failed,
-           count(*) FILTER (WHERE j.due_at < minute + interval '1 minute'
-             AND coalesce(j.started_at, j.finished_at, 'infinity') >= minute + interval '1 minute') AS waiting
-    FROM generate_series(date_trunc('minute', now()) - make_interval(mins => :minutes - 1),
-                         date_trunc('minute', now()), interval '1 minute') AS minute
-    LEFT JOIN pairing_job j ON NOT j.is_canary AND j.requested_at < minute + interval '1 minute'
+           count(*) FILTER (WHERE j.finished_at >= minute AND j.finished_at < minute + long
+             AND j.state IN ('succeeded', 'degraded')) AS finished,
+           count(*) FILTER (WHERE j.finished_at >= minute AND j.finished_at < minute + long
+             AND j.state = 'failed') AS failed,
+           count(*) FILTER (WHERE j.due_at < minute + long
+             AND coalesce(j.started_at, j.finished_at, 'infinity') >= minute + long) AS waiting
+    FROM step, generate_series(date_trunc('minute', now()) - (:steps - 1) * step.long,
+                               date_trunc('minute', now()), step.long) AS minute
+    LEFT JOIN recent j ON j.requested_at < minute + (SELECT long FROM step)
          AND (j.finished_at IS NULL OR j.finished_at >= minute)
-         AND (j.finished_at IS NULL OR j.finished_at < minute + interval '1 minute'
-              OR coalesce(j.started_at, j.finished_at) >= minute + interval '1 minute')
-    GROUP BY minute ORDER BY minute
+    GROUP BY minute, long ORDER BY minute
     """
 )
 
@@ -40,11 +46,11 @@ class Queue:
     oldest_due_seconds: float | None
     by_state: dict[str, int]
     history: Sequence[Any]
-    """Rows of minute, finished, failed, waiting (at its end), oldest first."""
+    """Rows of minute (where a step begins), finished, failed, waiting (at its end), oldest first."""
 
 
-def queue(session: Session) -> Queue:
-    """Depth, age of the oldest due job, jobs by state, and the last hour by minutes."""
+def queue(session: Session, *, hours: int = 1) -> Queue:
+    """Depth, age of the oldest due job, jobs by state, and the last hours in 60 steps."""
     j = JobRow
     event_jobs = j.is_canary.is_(False)
     by_state = dict.fromkeys((state.value for state in JobState), 0)
@@ -56,9 +62,16 @@ def queue(session: Session) -> Queue:
             sa.func.count().label("depth"), sa.func.extract("epoch", clock - sa.func.min(j.due_at)).label("age")
         ).where(event_jobs, j.state == JobState.QUEUED, j.due_at <= clock)
     ).one()
-    history = session.execute(_HISTORY, {"minutes": HISTORY_MINUTES}).all()
+    history = session.execute(_HISTORY, {"minutes": hours * 60 // HISTORY_STEPS, "steps": HISTORY_STEPS}).all()
     oldest = None if due.age is None else float(due.age)
     return Queue(depth=due.depth, oldest_due_seconds=oldest, by_state=by_state, history=history)
+
+
+def event_names(session: Session, event_ids: Iterable[int | None]) -> dict[int | None, str]:
+    """Names of these events by id."""
+    wanted = {event_id for event_id in event_ids if event_id is not None}
+    rows = session.execute(sa.select(EventRow.id, EventRow.name).where(EventRow.id.in_(wanted)))
+    return {row.id: row.name for row in rows}
 
 
 def workers(session: Session) -> Sequence[Any]:

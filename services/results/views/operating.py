@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
+from sqlalchemy.orm import Session
 
 from qisai.db.jobs import BreakerRow
 from qisai.db.records import AlertRow
@@ -16,23 +18,27 @@ from services.results import answers, draw_answers
 from services.results.answers import moment
 from services.results.cursors import id_before
 from services.results.job_reasons import in_words
+from services.results.operations import draw_requests
 from services.results.operations import operating as operations
 from services.results.process import here
 from services.results.queries import jobs as jobs_queries
 from services.results.queries import operating as queries
-from services.results.schemas import AlertPath, AlertsQuery, EventPath, JobsQuery
+from services.results.schemas import AlertPath, AlertsQuery, EventPath, JobPath, JobsQuery, QueueQuery
 
 api = APIBlueprint("operating", __name__, url_prefix="/api/v1/ops", abp_tags=[Tag(name="ops")])
 _RECENT = 20
+_SHOWN = 100
 
 
 @api.get("/queue")
 @requires(Right.OPERATE)
-def get_queue() -> Response:
-    """Depth, age of the oldest due job, jobs by state, the latest jobs, the last hour by minutes, keepers."""
+def get_queue(query: QueueQuery) -> Response:
+    """Depth and age, jobs by state, jobs under way, in trouble and latest, the last hours in 60 steps, keepers."""
     with here().database.snapshot() as session:
-        found = queries.queue(session)
-        recent = [draw_answers.job(row, request.accept_languages) for row in jobs_queries.jobs(session, limit=_RECENT)]
+        found = queries.queue(session, hours=query.hours)
+        active = _jobs(session, jobs_queries.active(session, limit=_SHOWN))
+        in_trouble = _jobs(session, jobs_queries.in_trouble(session, hours=query.hours, limit=_SHOWN))
+        recent = _jobs(session, jobs_queries.jobs(session, limit=_RECENT))
         keepers = queries.keepers(session)
     history = [
         {"minute": moment(row.minute), "finished": row.finished, "failed": row.failed, "waiting": row.waiting}
@@ -42,6 +48,8 @@ def get_queue() -> Response:
         "depth": found.depth,
         "oldest_due_seconds": found.oldest_due_seconds,
         "by_state": found.by_state,
+        "active": active,
+        "in_trouble": in_trouble,
         "recent": recent,
         "history": history,
         "keepers": [_keeper(row) for row in keepers],
@@ -62,7 +70,18 @@ def list_jobs(query: JobsQuery) -> Response:
             before_id=id_before(query.cursor),
             limit=query.limit + 1,
         )
-    return _page([draw_answers.job(row, request.accept_languages) for row in rows], limit=query.limit)
+        items = _jobs(session, rows)
+    return _page(items, limit=query.limit)
+
+
+@api.post("/jobs/<int:job_id>/cancel")
+@requires(Right.OPERATE)
+def cancel_job(path: JobPath) -> Response:
+    """Cancels a job of any event that has not ended."""
+    with here().database.transaction() as session:
+        draw_requests.cancel_job(session, current_caller().actor, job_id=path.job_id)
+        (body,) = _jobs(session, [jobs_queries.job(session, path.job_id)])
+        return Answer(body=body).response()
 
 
 @api.get("/workers")
@@ -95,7 +114,9 @@ def list_workers() -> Response:
 def list_breakers() -> Response:
     """Circuit breakers by event."""
     with here().database.transaction() as session:
-        items = [_breaker(row) for row in queries.breakers(session)]
+        rows = queries.breakers(session)
+        names = queries.event_names(session, (row.event_id for row in rows))
+        items = [{**_breaker(row), "event_name": names.get(row.event_id)} for row in rows]
     return Answer(body=answers.page(items)).response()
 
 
@@ -114,7 +135,8 @@ def list_alerts(query: AlertsQuery) -> Response:
     """Alerts, latest first."""
     with here().database.transaction() as session:
         rows = queries.alerts(session, only_open=query.open, before_id=id_before(query.cursor), limit=query.limit + 1)
-        items = [_alert(row) for row in rows]
+        names = queries.event_names(session, (row.event_id for row in rows))
+        items = [{**_alert(row), "event_name": names.get(row.event_id)} for row in rows]
     return _page(items, limit=query.limit)
 
 
@@ -125,6 +147,12 @@ def acknowledge_alert(path: AlertPath) -> Response:
     with here().database.transaction() as session:
         row = operations.acknowledge(session, current_caller().actor, alert_id=path.alert_id)
         return Answer(body=_alert(row)).response()
+
+
+def _jobs(session: Session, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    names = queries.event_names(session, (row.event_id for row in rows))
+    languages = request.accept_languages
+    return [{**draw_answers.job(row, languages), "event_name": names.get(row.event_id)} for row in rows]
 
 
 def _page(items: list[dict[str, Any]], *, limit: int) -> Response:

@@ -219,13 +219,17 @@ class EventCalls(Calls):
 class OperationCalls(Calls):
     """The queue and what works at it."""
 
-    def queue(self) -> QueueView:
-        """Depth, age, recent jobs, the last hour."""
-        return QueueView.from_json(self._get(f"{API}/ops/queue"))
+    def queue(self, *, hours: int = 1) -> QueueView:
+        """Depth, age, jobs under way, in trouble and latest, the last hours, keepers."""
+        return QueueView.from_json(self._get(f"{API}/ops/queue", hours=hours))
 
     def jobs(self) -> tuple[Job, ...]:
         """Jobs, newest first."""
         return items(self._get(f"{API}/ops/jobs"), Job.from_json)
+
+    def cancel_job(self, job_id: int) -> None:
+        """Cancels a job of any event."""
+        self._write("POST", f"{API}/ops/jobs/{job_id}/cancel", {})
 
     def workers(self) -> tuple[Worker, ...]:
         """Pairing workers and their last heartbeats."""

@@ -12,13 +12,19 @@ from qisai.client.rounds import Job
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueView:
-    """The queue as the job table tells it. `history`: one row a minute: finished, failed, waiting."""
+    """The queue as the job table tells it. `history`: 60 rows: minute, finished, failed, waiting. `active` jobs run or
+    wait, those `in_trouble` ended without a draw that can be published as it is. `keepers`: the one that leads first.
+    """
 
     depth: int
     oldest_due_seconds: float | None
     by_state: Mapping[str, int]
     recent: tuple[Job, ...]
     history: tuple[Json, ...]
+    active: tuple[Job, ...] = ()
+    in_trouble: tuple[Job, ...] = ()
+    keepers: tuple[Keeper, ...] = ()
+    keeper_is_late: bool = False
 
     @classmethod
     def from_json(cls, body: Json) -> QueueView:
@@ -29,6 +35,10 @@ class QueueView:
             by_state=body.get("by_state") or {},
             recent=tuple(Job.from_json(job) for job in body.get("recent") or ()),
             history=tuple(body.get("history") or ()),
+            active=tuple(Job.from_json(job) for job in body.get("active") or ()),
+            in_trouble=tuple(Job.from_json(job) for job in body.get("in_trouble") or ()),
+            keepers=tuple(Keeper.from_json(keeper) for keeper in body.get("keepers") or ()),
+            keeper_is_late=bool(body.get("keeper_is_late")),
         )
 
 
@@ -42,6 +52,8 @@ class Worker:
     queues: tuple[str, ...] = ()
     job_id: int | None = None
     release: str = ""
+    load: float | None = None
+    seen_seconds_ago: float = 0.0
 
     @classmethod
     def from_json(cls, body: Json) -> Worker:
@@ -53,6 +65,30 @@ class Worker:
             queues=tuple(body.get("queues") or ()),
             job_id=body.get("job_id"),
             release=body.get("release") or "",
+            load=body.get("load"),
+            seen_seconds_ago=body.get("seen_seconds_ago") or 0.0,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeper:
+    """Heartbeat of a keeper."""
+
+    name: str
+    is_leading: bool
+    release: str
+    seen_at: datetime | None
+    seen_seconds_ago: float
+
+    @classmethod
+    def from_json(cls, body: Json) -> Keeper:
+        """From the API's object."""
+        return cls(
+            name=body["name"],
+            is_leading=bool(body.get("is_leading")),
+            release=body.get("release") or "",
+            seen_at=moment(body.get("seen_at")),
+            seen_seconds_ago=body.get("seen_seconds_ago") or 0.0,
         )
 
 
@@ -64,6 +100,9 @@ class Breaker:
     state: str
     timeouts: int = 0
     opened_at: datetime | None = None
+    updated_at: datetime | None = None
+    trial_job_id: int | None = None
+    event_name: str = ""
 
     @classmethod
     def from_json(cls, body: Json) -> Breaker:
@@ -73,6 +112,9 @@ class Breaker:
             state=body["state"],
             timeouts=body.get("timeouts") or 0,
             opened_at=moment(body.get("opened_at")),
+            updated_at=moment(body.get("updated_at")),
+            trial_job_id=body.get("trial_job_id"),
+            event_name=body.get("event_name") or "",
         )
 
 
@@ -89,6 +131,7 @@ class Alert:
     raised_at: datetime | None
     times: int = 1
     acknowledged_by: str | None = None
+    event_name: str = ""
     cleared_at: datetime | None = None
 
     @classmethod
@@ -104,6 +147,7 @@ class Alert:
             raised_at=moment(body.get("raised_at")),
             times=body.get("times") or 1,
             acknowledged_by=body.get("acknowledged_by"),
+            event_name=body.get("event_name") or "",
             cleared_at=moment(body.get("cleared_at")),
         )
 
