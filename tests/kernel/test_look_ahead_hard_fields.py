@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 
 from qisai.kernel import pair_round
+from qisai.kernel.model import ForbiddenPair
 from qisai.kernel.pairing.edit import drawing_of
 from qisai.kernel.pairing.look_ahead import Continuations, looks_ahead
 from qisai.kernel.pairing.small_fields import draws_best_first
@@ -17,6 +18,7 @@ from qisai.kernel.tournament_file import parse_tournament
 from tests.kernel.agreement import disagreement
 from tests.kernel.hostile_small_fields import hostile_small_field
 from tests.kernel.oracle import best_draw, read
+from tests.kernel.short_events import event as short_event
 
 
 def event(entrants, *, rounds, forbidden=(), played=(), leaving=None, absent=(), system="score_group"):
@@ -64,6 +66,26 @@ def test_nine_two_of_whom_miss_the_first_of_nine_rounds_with_bans_in_some_of_the
     bans = [((5, 6), 3, 3), ((2, 5), 7, None)]
     drawn = pair_round(event(9, rounds=9, forbidden=bans, absent=(8, 9), system="draw_number"))
     assert drawn.look_ahead in ("kept", "excluded")
+
+
+def test_nine_two_of_whom_would_each_need_the_one_second_bye():
+    bans = [ForbiddenPair(entrants=(5, 4)), ForbiddenPair(entrants=(3, 8), from_round=3)]
+    continuations = Continuations(short_event(9, "2=8 9[3 1=4 5=7 6U", forbidden=bans, rounds=9))
+    assert not continuations.exist()
+    assert continuations.steps < 10
+
+
+def test_eleven_three_of_whom_leave_and_whose_last_bye_decides_who_has_to_meet_everybody_left():
+    rounds = (
+        "3=7 11=10 6=4 8[5 1=9 2U",
+        "3=8 1=6 9=2 5=11 4=7 10U",
+        "3=1 9=8 5=6 4=2 10=7 11U",
+        "3=9 5=1 4=8 10=2 7=11 6U",
+    )
+    leaving = {1: {"withdrawn_from": 11}, 3: {"withdrawn_from": 9}, 9: {"withdrawn_from": 10}}
+    continuations = Continuations(short_event(11, *rounds, entrants=leaving, rounds=11))
+    assert not continuations.exist()
+    assert continuations.steps < 300
 
 
 def test_hostile_small_fields_agree_with_brute_force():
