@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from typing import Any
 
 import pytest
 import redis
@@ -17,6 +18,7 @@ from qisai.db.jobs import JobRow
 from qisai.db.rounds import RoundState
 from qisai.kernel.model import Result
 from services.results.app import create_app
+from services.results.operations.draw_requests import deadline_by_size
 from tests import calls, fields
 from tests.results.conftest import Play, Service, make_play, problem
 
@@ -71,6 +73,18 @@ def test_limits_come_from_the_request_then_the_event_then_the_size(service: Serv
     play = make_play(service, regulations={"limits": {"max_depth": 5, "max_steps": 70}})
     asked = play.chief.post(f"{play.round(1)}/draws", {"limits": {"max_depth": 3, "deadline_ms": 400}}).json
     assert asked["limits"] == {"max_depth": 3, "max_steps": 70, "deadline_ms": 400, "hard_ms": 5400}
+
+
+@pytest.mark.parametrize(("entrants", "seconds"), [(4, 10), (999, 10), (1000, 20), (2_500, 30), (5_000, 60)])
+def test_the_default_deadline_grows_with_the_field(entrants: int, seconds: int) -> None:
+    assert deadline_by_size(10_000, entrants=entrants) == 1000 * seconds
+
+
+def test_a_field_of_a_thousand_gets_its_deadline_and_the_queue_of_large_fields(service: Service) -> None:
+    play = make_play(service, entrants=1000)
+    job: Any = play.chief.post(f"{play.round(1)}/draws").json
+    assert (job["size"], job["queue"]) == (1000, "pairing.large")
+    assert (job["limits"]["deadline_ms"], job["limits"]["hard_ms"]) == (20_000, 25_000)
 
 
 @pytest.mark.parametrize("limits", [{"max_steps": 0}, {"deadline_ms": 1}, {"max_depth": "3"}, {"max_time": 3}, [], 7])
