@@ -203,6 +203,51 @@ def test_absences_and_byes_within_the_limits(platform: Platform, admin: Person) 
     assert (now.byes, now.absences) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("desk/bulk?q=zs", "desk?q=zs"),
+        ("desk/add", "desk"),
+        ("desk/attendance/2/note", "desk/attendance/2"),
+        ("desk/apart/clubs", "desk/apart"),
+        ("set-up/open", "set-up"),
+    ],
+)
+def test_an_address_that_forms_are_sent_to_leads_back(
+    platform: Platform, admin: Person, path: str, leads_to: str
+) -> None:
+    """After an error the address of the page is that of the form: a reload or another language must not end there."""
+    there = new_field(platform, regulations={"rounds": 3})
+    answer = admin.get(f"/events/{there.event_id}/{path}")
+    assert answer.status_code == 200
+    assert answer.url.endswith(f"/events/{there.event_id}/{leads_to}")
+
+
+def test_a_large_field_shows_its_first_and_finds_the_others(platform: Platform, admin: Person) -> None:
+    there = new_field(platform)
+    roster = "姓名\n" + "\n".join(f"{'尾' if n == 700 else '棋'}手{n:03}" for n in range(1, 701))
+    report = platform.admin.entrants.import_roster(there.event_id, roster.encode(), dry_run=True)
+    platform.admin.entrants.import_roster(there.event_id, roster.encode(), dry_run=False, plan=report.plan)
+    page = admin.page(there.desk)
+    assert page.count("<tr data-letters") == 600
+    assert "The first 600 of 700 are shown" in page
+    assert "尾手700" not in page
+    assert "尾手700" in admin.page(f"{there.desk}?q=ws")
+
+
+def test_an_event_that_is_over_offers_no_changes(platform: Platform, admin: Person) -> None:
+    there = new_field(platform)
+    one = there.add("陈一")
+    event = platform.admin.events.get(there.event_id)
+    for action in ("close-registration", "archive"):
+        event = platform.admin.events.act(event, action)
+    page = admin.page(there.desk)
+    assert "The event is over: its entrants do not change any more." in page
+    assert 'name="letters"' not in page
+    assert "Approve" not in re.findall(r"<table.*?</table>", page, re.S)[0]
+    assert 'name="version"' not in admin.page(f"{there.desk}/{one.id}")
+
+
 def test_many_are_moved_after_a_look_and_taken_back(platform: Platform, admin: Person) -> None:
     there = new_field(platform)
     one, two, three = there.add("甲一"), there.add("乙二"), there.add("丙三")

@@ -18,10 +18,13 @@ from services.gateway.pages.desk_list import rows
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.moments import as_sent, as_typed
 from services.gateway.pages.site import client, for_those_who
+from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("attendance_page", __name__)
 
 _ROUND: Final = f"{DESK}/attendance/<int:round_no>"
+for _path in ("deadline", "note"):
+    leads_back(pages, f"{_ROUND}/{_path}", to="attendance_page.attendance")
 
 
 @pages.get(_ROUND)

@@ -18,10 +18,13 @@ from services.gateway.pages.desk_list import MOST_ROWS, rows
 from services.gateway.pages.entrant_steps import offered
 from services.gateway.pages.fault_words import lines_of, refusal
 from services.gateway.pages.site import client, for_those_who
+from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("desk", __name__)
 
 DESK: Final = "/events/<int:event_id>/desk"
+for _path in ("check-in", "move", "bulk", "undo", "add"):
+    leads_back(pages, f"{DESK}/{_path}", to="desk.desk")
 _FILTERS: Final = ("q", "state", "sort")
 _MOST_REFUSALS: Final = 10
 
@@ -117,16 +120,17 @@ def _page(event_id: int, *, letters: str = "", candidates: Sequence[Entrant] = (
     event = _event(asking, event_id)
     q, state, sort = (request.args.get(name, "") for name in _FILTERS)
     state = state if state in wording.ENTRANT_STATES else ""
-    entrants = asking.entrants.list(event_id, q=q[:200] or None, state=state or None)
+    sort = sort or ("state" if state == "waiting" else "number")
+    entrants = _listed(asking, event_id, q=q[:200] or None, state=state or None, sort=sort)
     steps = offered(event)
-    shown = rows(entrants, steps, sort=sort or ("state" if state == "waiting" else ""))
+    shown = rows(entrants, steps, sort=sort)
     named = [asking.entrants.get(event_id, one) for one in request.args.getlist("look", type=int)[:6]]
     return render_template(
         "desk.html",
         event=event,
         rounds=asking.rounds.list(event_id),
         rows=shown[:MOST_ROWS],
-        count=len(shown),
+        count=len(shown) if q or len(shown) != MOST_ROWS else _counted(event, state),
         filters={"q": q, "state": state, "sort": sort},
         targets={step.to: step.word for step in sorted(steps, key=lambda step: not step.is_next)},
         steps=steps,
@@ -136,6 +140,17 @@ def _page(event_id: int, *, letters: str = "", candidates: Sequence[Entrant] = (
         undo=request.args.get("undo", type=int),
         namesakes=named,
     )
+
+
+def _listed(asking: Client, event_id: int, *, q: str | None, state: str | None, sort: str) -> Sequence[Entrant]:
+    """Whom a page may show. Two orders the service has itself, and so gives no more than are shown."""
+    if sort in ("number", "name"):
+        return asking.entrants.first(event_id, MOST_ROWS, q=q, state=state, by_name=sort == "name")
+    return asking.entrants.list(event_id, q=q, state=state)
+
+
+def _counted(event: Event, state: str) -> int:
+    return event.counts.get(state, 0) if state else sum(event.counts.values())
 
 
 def _preview(asking: Client, event: Event, change: BulkChange, *, to: str, reason: str) -> str:

@@ -17,13 +17,16 @@ from services.gateway.pages import entrant_values as values
 from services.gateway.pages import event_words, wording
 from services.gateway.pages.desk import DESK
 from services.gateway.pages.entrant_steps import LEAVING, offered
-from services.gateway.pages.fault_words import field_name, in_words, lines_of
+from services.gateway.pages.fault_words import field_name, lines_of, warning
 from services.gateway.pages.site import client, for_those_who, viewer, whole_number
+from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("entrant_page", __name__)
 
 _ENTRANT: Final = f"{DESK}/<int:entrant_id>"
 _ABSENT: Final = "absent"
+for _path in ("step", "ahead"):
+    leads_back(pages, f"{_ENTRANT}/{_path}", to="entrant_page.show")
 
 
 @pages.get(f"{DESK}/new")
@@ -49,9 +52,9 @@ def add(event_id: int) -> str | Response | tuple[str, int]:
     flash(_("%(name)s is registered.", name=added.name), "done")
     if added.state == "waiting":
         flash(_("The event is full: %(name)s waits for a place.", name=added.name), "warning")
-    for warning in added.warnings:
-        flash(f"{added.name}: {in_words(str(warning['slug']), str(warning['detail']))}", "warning")
-    same = [one for warning in added.warnings for one in warning["entrants"]]
+    for found in added.warnings:
+        flash(warning(str(found["slug"]), str(found["detail"]), name=added.name), "warning")
+    same = [one for found in added.warnings for one in found["entrants"]]
     return desk_page.back(event_id, **({"look": [added.id, *same[:5]]} if same else {}))
 
 

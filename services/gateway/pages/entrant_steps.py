@@ -80,11 +80,15 @@ STEPS: Final[tuple[OfferedStep, ...]] = (
     _step("cancelled", "registered", __("Register again"), _DESK, "free"),
     _step("cancelled", "waiting", __("Put on the waiting list"), _DESK, "full"),
 )
+OVER: Final = frozenset({"finished", "archived"})
+"""States of an event whose field does not change any more."""
 LEAVING: Final = frozenset({"withdrawn", "disqualified"})
 """States with a first round without the entrant."""
 
 
 def offered(event: Event) -> list[OfferedStep]:
     """Steps that the viewer may take in this event as it is."""
+    if event.state in OVER:
+        return []
     held = {Role(role) for role in event.your_roles}
     return [step for step in STEPS if held & step.roles and _WHENS[step.when](event)]

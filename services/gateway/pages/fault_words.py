@@ -1,7 +1,7 @@
 """What a service refused, in the page's language and by the names of the page's fields.
 
-Problems of the API speak the caller's language already; what it lists inside an answer (rows of a roster, entrants of
-a step of many) comes with a slug and English words.
+Problems of the API speak the caller's language already; some of what it lists inside an answer (entrants of a step of
+many, warnings) comes with a slug and English words.
 """
 
 from __future__ import annotations
@@ -74,32 +74,16 @@ FIELDS: Final[Mapping[str, Any]] = {
 }
 _FORM: Final = {"points": "points", "tie": "tie_breaks", "compensation": "compensation"}
 """Fields of a form that are parts of one value: by the beginning of their names."""
-_REASONS: Final[Mapping[str, Any]] = {
-    "too-long": __("is too long"),
-    "not-used": __("is not used in this game"),
-    "missing": __("is missing"),
-    "duplicate": __("stands twice"),
-    "too-many": __("are too many"),
-    "too-many-cells": __("has more cells than the header: put quotation marks around the cell"),
-    "formula": __("is a formula without a value: open the sheet, save it and import that"),
-    "characters": __("contains a character that cannot be shown; the file may have been saved wrongly"),
-    "seed": __("must be a whole number from 0 to 4000"),
-    "day": __("must be a date such as 2026-12-05"),
-    "birth-year": __("must be a year such as 1990"),
-    "phone": __("is no telephone number"),
-    "email": __("is no e-mail address"),
-    "same-name": __("there is somebody of this name; taken as another person"),
-    "double-entry": __("seems to be entered already"),
-    "not-entered": __("was taken out of the event and stays so"),
-    "members": __("the number of members does not fit this game"),
-    "member-elsewhere": __("a member is in another team of this event"),
+_WARNINGS: Final[Mapping[str, Any]] = {
+    "same-name": __("There is another %(name)s in this event; make sure that this is another person."),
+    "double-entry": __("There is %(name)s in this event with the same club or birth year: this may be a double entry."),
 }
 
 
-def in_words(slug: str, detail: str) -> str:
-    """A reason in a list of the API, which says them in English; that names the value, so English pages keep it."""
-    known = _REASONS.get(slug)
-    return detail if known is None or language() == "en" else str(known)
+def warning(slug: str, detail: str, *, name: str) -> str:
+    """What to look at after somebody was registered, which the API says in English."""
+    known = _WARNINGS.get(slug)
+    return detail if known is None else str(known) % {"name": name}
 
 
 def field_name(pointer: str) -> str:

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, Response, render_template, request
 from flask_babel import gettext as _
 
 from qisai.client import Client, Event, ImportReport
-from qisai.errors import Conflict, Invalid, QisaiError, Unauthenticated
+from qisai.errors import Conflict, Invalid, NotFound, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
 from services.gateway.pages.desk import DESK
-from services.gateway.pages.fault_words import field_name, in_words, lines_of
+from services.gateway.pages.fault_words import field_name, lines_of
+from services.gateway.pages.language import language
 from services.gateway.pages.site import client, for_those_who
 
 pages = Blueprint("import_pages", __name__)
@@ -34,6 +35,11 @@ MOST_UNPACKED: Final = 6 << 20
 MOST_ROWS: Final = 500
 """Rows of a report that a page shows: those to look at in front."""
 _ORDER: Final = {"refused": 0, "changed": 1, "new": 2, "same": 3}
+KINDS: Final = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+"""Files that the list can be taken away as."""
 _CODE: Final = 5
 """Characters by which a page remembers what a row would do."""
 
@@ -86,6 +92,20 @@ def send(event_id: int) -> str | tuple[str, int]:
         return _page(asking, event, faults=_lines(error)), 422
 
 
+@pages.get(f"{DESK}/entrants.<form>")
+@requires(Right.PUBLIC)
+def export(event_id: int, form: str) -> Response:
+    """The list as a file that can be imported again, headed in the page's language."""
+    if form not in KINDS:
+        raise NotFound("not-found", "There is no such file.")
+    asking = client()
+    event = asking.events.get(event_id)
+    for_those_who(Right.READ_STAFF, event)
+    name = f'attachment; filename="entrants-{event_id}.{form}"'
+    content = asking.entrants.export(event_id, form=form, language=language())
+    return Response(content, content_type=KINDS[form], headers={"Content-Disposition": name})
+
+
 def _page(
     asking: Client,
     event: Event,
@@ -135,7 +155,7 @@ def _rows(report: ImportReport, seen: str | None) -> list[ShownRow]:
 
 def _reason(reason: Any) -> str:
     column = f"{reason['column']}: " if reason.get("column") else ""
-    return column + in_words(str(reason["slug"]), str(reason["detail"]))
+    return column + str(reason["detail"])
 
 
 def _code(row: Any) -> str:
@@ -149,10 +169,20 @@ def _outcome(code: str) -> str:
 
 
 def _lines(error: QisaiError) -> Sequence[str]:
-    """A refusal by rows; where they stand is part of their words already."""
+    """A refusal by rows and columns."""
     if isinstance(error, Invalid) and error.errors:
-        return [error.detail, *(fault.detail for fault in error.errors[:20])]
+        return [error.detail, *(f"{_place(fault.pointer)}: {fault.detail}" for fault in error.errors[:20])]
     return lines_of(error)
+
+
+def _place(pointer: str) -> str:
+    """`/rows/3/姓名` in words."""
+    _root, kind, row, *column = [*pointer.split("/", 3), "", ""][:4]
+    if kind != "rows":
+        return field_name(pointer)
+    if not column[0]:
+        return str(_("row %(row)s", row=row))
+    return str(_("row %(row)s, %(column)s", row=row, column=column[0]))
 
 
 def _content() -> bytes:

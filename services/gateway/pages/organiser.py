@@ -18,11 +18,13 @@ from services.gateway.pages import event_words, wording
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.moments import as_sent
 from services.gateway.pages.site import client, for_those_who, viewer
+from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("organiser", __name__)
 pages.add_app_template_filter(moment)
 
 _SET_UP: Final = "/events/<int:event_id>/set-up"
+leads_back(pages, f"{_SET_UP}/<action>", to="organiser.set_up")
 ACTIONS: Final = ("open", "close-registration", "draft", "archive", "unarchive", "start", "finish", "reopen")
 STEPS: Final = {
     "draft": (("open", __("Open registration")), ("archive", __("Archive"))),

@@ -17,10 +17,13 @@ from qisai.web.rights import Right, requires
 from services.gateway.pages.desk import DESK
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.site import client, for_those_who, telling, whole_number
+from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("pairs_page", __name__)
 
 _PAIRS: Final = f"{DESK}/apart"
+for _path in ("clubs", "allow"):
+    leads_back(pages, f"{_PAIRS}/{_path}", to="pairs_page.pairs")
 _MOST_NAMED: Final = 6
 _GONE: Final = frozenset({"cancelled", "rejected"})
 

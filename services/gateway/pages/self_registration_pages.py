@@ -15,11 +15,13 @@ from qisai.web.rights import Right, requires
 from services.gateway.pages import entrant_values as values
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.site import client
+from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("self_registration_pages", __name__)
 
 _REGISTER: Final = "/events/<int:event_id>/register"
 _ENTRY: Final = "/entry/<token>"
+leads_back(pages, f"{_ENTRY}/cancel", to="self_registration_pages.entry")
 _FIELDS: Final = ("name", "club", "sex", "birth_year", "phone", "email", "members", "substitutes")
 
 

@@ -25,6 +25,13 @@ class EntrantCalls(Calls):
         query = {name: value for name, value in {"q": q, "state": state}.items() if value is not None}
         return all_items(self._transport, _entrants_path(event_id), Entrant.from_json, query={"limit": "1000", **query})
 
+    def first(
+        self, event_id: int, count: int, *, q: str | None = None, state: str | None = None, by_name: bool = False
+    ) -> tuple[Entrant, ...]:
+        """The first of them (1,000 at most) by number, or by Pinyin."""
+        query = {"q": q, "state": state, "sort": "name" if by_name else "number", "limit": count}
+        return items(self._get(_entrants_path(event_id), **query), Entrant.from_json)
+
     def get(self, event_id: int, entrant_id: int) -> Entrant:
         """One entrant."""
         return Entrant.from_json(self._get(f"{_entrants_path(event_id)}/{entrant_id}"))
