@@ -7,19 +7,31 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from qisai.db.accounts import AccountRow, GrantRow, InvitationRow, Role, TokenRow, WebSessionRow
-from qisai.web.shapes import Body, Id, PageQuery, moment, plain
+from qisai.formats.typed_text import is_visible, tidy
+from qisai.web.shapes import Body, Id, PageQuery, moment, plain, refused
 from services.gateway.invitations import DAYS, MOST_DAYS
 from services.gateway.passwords import LONGEST
 
 BoardNumber = Annotated[int, Field(ge=1, le=20_000)]
 Login = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=64, pattern=r"^[\w.@+-]+$")]
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(plain)]
+Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    AfterValidator(plain),
+    AfterValidator(lambda text: _visible(text)),
+]
 Password = Annotated[str, Field(max_length=LONGEST), AfterValidator(plain)]
 Typed = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plain)]
 """A login or password that somebody tries."""
 Token = Annotated[str, Field(min_length=1, max_length=200)]
 """The secret at the end of a link."""
 Scope = Literal["read", "write"]
+
+
+def _visible(text: str) -> str:
+    if not is_visible(tidy(text)):
+        raise refused("invisible", "must have a character that can be seen")
+    return text
 
 
 class SignInBody(Body):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qisai.errors import Invalid, QisaiError, TooLarge
 from qisai.formats.roster import MAX_BYTES, MAX_ROWS, Roster, read_roster
 from qisai.formats.roster_columns import Column, columns_of
-from qisai.formats.typed_text import tidy
+from qisai.formats.typed_text import is_visible, tidy
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 
@@ -153,6 +153,8 @@ def test_an_empty_file_is_refused(nothing: bytes) -> None:
     [
         ("\u200b陈\u200d一\ufeff", "陈一"),
         ("\u3000陈\u3000 一 ", "陈 一"),
+        ("陈\u3164一\u2800", "陈 一"),
+        ("\U000e0001陈\U000e0041一", "陈一"),
         ("𠮷野𡈽", "𠮷野𡈽"),
         ("棋手😀", "棋手😀"),
         ("Ana Mari\u0301a", "Ana Mar\u00eda"),
@@ -217,9 +219,50 @@ def test_a_file_above_five_megabytes_is_refused_unread() -> None:
         read_roster("姓名\n".encode() + b"a" * MAX_BYTES)
 
 
-def test_one_endless_cell_is_refused() -> None:
-    with pytest.raises(Invalid):
-        read('姓名,单位\n"' + "陈" * 200_000 + '",甲\n')
+def test_one_endless_cell_is_refused_by_its_row_and_length_and_not_for_its_quotation_marks() -> None:
+    with pytest.raises(Invalid) as refused:
+        read('姓名,单位\n陈一,甲\n"' + "陈" * 200_000 + '",甲\n')
+    assert refused.value.slug == "roster-cell-too-long"
+    assert refused.value.context == {"row": 3, "most": 131_072}
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        "\U000e0001",
+        "\u3164",
+        "\u2800",
+        "\u115f",
+        "\u1160",
+        "\uffa0",
+        "\u200b\u3164 ",
+        "\u0301",
+        "\ufe0f",
+        "\u17b4",
+        "\u034f",
+        "\u061c",
+        "\U000e0041\U000e007f",
+        "\U000e0101",
+        "\u2800\u2800",
+        "\u180b",
+        "\U000effff",
+    ],
+    ids=ascii,
+)
+def test_a_name_of_which_nothing_can_be_seen_is_no_name(unseen: str) -> None:
+    (row,) = read(f"姓名,单位\n{unseen},甲\n").rows
+    assert [(problem.column, problem.slug) for problem in row.problems] == [("姓名", "missing")]
+    (team,) = read(f"队名,队员\n甲队,陈一、{unseen or 'x'}、王三\n").rows
+    assert all(map(is_visible, team.members or ())) or [problem.slug for problem in team.problems] == ["invisible"]
+
+
+@pytest.mark.parametrize(
+    "seen",
+    ["陈", "𠮷", "\U00031350", "\U0002ebf0", "\ue000", "A", "1", "·", "😀", "葛\U000e0100", "เด็ก", "ㅎ", "⠁"],
+    ids=ascii,
+)
+def test_every_script_can_be_seen(seen: str) -> None:
+    assert names(read(f"姓名,单位\n{seen},甲\n")) == [seen]
 
 
 ROSTER_LIKE = st.lists(

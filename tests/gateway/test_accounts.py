@@ -172,6 +172,7 @@ def test_the_public_sees_none_of_it(gateway: Gateway, path: str) -> None:
         ({"login": "okay", "name": "x", "password": "short"}, "/password"),
         ({"name": "x"}, "/login"),
         ({"login": "okay", "name": "a\x00b"}, "/name"),
+        ({"login": "okay", "name": "\u3164\u200b"}, "/name"),
         ({"login": "okay", "name": "a\ud800b"}, "/name"),
         ({"login": "okay", "name": "x", "password": "long enough \x00"}, "/password"),
     ],

@@ -118,7 +118,8 @@ def test_both_texts_name_the_same_things() -> None:
 
 
 SCHEMAS = (
-    "services.registration.schemas", "services.results.schemas", "services.results.draw_schemas",
+    "services.registration.event_schemas", "services.registration.entrant_schemas",
+    "services.registration.step_schemas", "services.registration.ahead_schemas", "services.results.schemas", "services.results.draw_schemas",
     "services.results.standings_schemas", "services.gateway.schemas", "qisai.web.shapes",
 )  # fmt: skip
 _DATE = {"date_type", "date_parsing", "date_from_datetime_parsing", "date_from_datetime_inexact"}

@@ -234,3 +234,22 @@ def test_an_entrant_of_another_event_is_not_found_here(service: Service, fair: F
         fair.desk.put(f"{fair.path}/fixed-boards/{stranger['id']}", {"board": 1}, version=1),
     ):
         problem(response, 404, "entrant-not-found")
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\U000e0001", "\u3164", "\u2800", "\u115f", "\uffa0", "\u0301", "\ufe0f\u200b", " \u3000"]
+)
+def test_a_name_of_which_nothing_can_be_seen_is_refused_at_every_entry(
+    fair: Fair, service: Service, unseen: str
+) -> None:
+    one = fair.add("陈一")
+    teams = make_fair(service, profile="shengji")
+    for response, pointer in (
+        (fair.desk.post(fair.entrants_path, {"name": unseen}), "/name"),
+        (fair.desk.patch(f"{fair.entrants_path}/{one['id']}", {"name": unseen}, version=1), "/name"),
+        (fair.service.public().post(f"{fair.path}/registrations", {"name": unseen}), "/name"),
+        (fair.organiser.post("/api/v1/events", {"name": unseen, "profile": "xiangqi"}), "/name"),
+        (teams.desk.post(teams.entrants_path, {"name": "甲队", "members": ["陈一", unseen]}), "/members/1/name"),
+    ):
+        body = problem(response, 422, "invalid-request")
+        assert [error["pointer"] for error in body["errors"]] == [pointer]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
+from tests.results.interleaving import InBackground
 
 
 def send(fair: Fair, text: str | bytes, *, dry_run: bool = False) -> TestResponse:
@@ -208,3 +211,108 @@ def test_whatever_bytes_come_the_import_is_whole_or_nothing(fair: Fair, content:
         assert after[0] - before[0] == answer.json["counts"]["new"]  # type: ignore[index]
     else:
         assert after == before
+
+
+FAULTY = """编号,姓名,单位,等级分,等级分日期,性别,出生年,电话,邮箱,队员,备注
+1,陈一,甲,x,x,x,x,x,x,陈一,
+1,林二,甲,,,,,,,,{long}
+2,\u2800,甲,,,,,,,,
+3,王\ufffd,甲,,,,,,,,
+4,赵四,甲,,,,,,,{many},a,b
+"""
+
+
+@pytest.mark.parametrize("language", ["zh-CN", "zh-TW"])
+def test_every_reason_is_said_in_the_callers_language_and_names_the_value(fair: Fair, language: str) -> None:
+    sheet = FAULTY.format(long="长" * 1001, many="、".join(f"队员{number}" for number in range(21)))
+    said = {"content_type": "text/csv", "data": sheet.encode()}
+    path = f"{fair.entrants_path}/import?dry_run=true"
+    english = reasons(ok(fair.desk.post(path, **said, headers={"Accept-Language": "en"})))
+    chinese = reasons(ok(fair.desk.post(path, **said, headers={"Accept-Language": language})))
+    assert english.keys() == chinese.keys()
+    slugs = {slug for _row, _column, slug in english}
+    assert slugs == {
+        "seed", "day", "sex", "birth-year", "phone", "email", "too-long", "missing", "characters", "too-many",
+        "too-many-cells", "duplicate", "not-used",
+    }  # fmt: skip
+    for place, detail in chinese.items():
+        assert detail != english[place], place
+        assert not re.search("[a-wyz]{3}|[{}]", detail), detail
+    at = next(place for place in chinese if place[2] == "seed")
+    assert "x" in chinese[at]
+    assert "4000" in chinese[at]
+
+
+def reasons(report: dict[str, Any]) -> dict[tuple[int, str, str], str]:
+    return {
+        (row["row"], reason["column"], reason["slug"]): reason["detail"]
+        for row in report["rows"]
+        for reason in row["reasons"]
+    }
+
+
+def test_reasons_that_come_from_the_field_are_said_in_chinese_too(service: Service) -> None:
+    chinese = {"Accept-Language": "zh-CN"}
+    fair = make_fair(service)
+    one = fair.add("陈一", club="甲", birth_year=1990)
+    fair.move(one, "cancelled")
+    fair.add("林二", club="乙")
+    sheet = "编号,姓名,单位,性别\n1,陈一,甲,男\n2,林二,丙,\n3,王三,丙,\n4,王三,丁,\n4,赵四,丁,\n"
+    path = f"{fair.entrants_path}/import?dry_run=true"
+    found = reasons(ok(fair.desk.post(path, data=sheet.encode(), content_type="text/csv", headers=chinese)))
+    by_slug = {f"{row} {slug}": detail for (row, _column, slug), detail in found.items()}
+    assert by_slug == {
+        "2 not-entered": "陈一 在本比赛中已取消或被拒，维持不变。",
+        "3 same-name": "本比赛中另有一位 林二，按另一人处理。",
+        "5 same-name": "第 4 行也有 王三，按另一人处理。",
+        "6 duplicate": "4 在第 5 行已出现。",
+    }
+    teams = make_fair(service, profile="shengji")
+    lines = ["甲队,陈一、林二,", "乙队,林二、王三,", "丙队,赵四、赵四,", "丁队,孙五、周六、吴七,", "戊队,郑八、冯九,男"]
+    sheet = "\n".join(["队名,队员,性别", *lines, ""])
+    path = f"{teams.entrants_path}/import?dry_run=true"
+    answer = teams.desk.post(path, data=sheet.encode(), content_type="text/csv", headers=chinese)
+    assert [detail for _place, detail in sorted(reasons(ok(answer)).items())] == [
+        "林二 已在“甲队”；若是同名的另一人，请为两人填出生年或编号。",
+        "赵四 出现了两次。",
+        "有 3 个姓名，而本项目每队为 2 人。",
+        "此项目以队参赛，请为队员填写。",
+    ]
+
+
+def test_a_refused_import_names_places_by_pointer_and_says_why_in_the_callers_language(fair: Fair) -> None:
+    said = {"data": "姓名,等级分\n陈一,x\n".encode(), "content_type": "text/csv"}
+    path = f"{fair.entrants_path}/import?dry_run=false"
+    body = problem(fair.desk.post(path, **said, headers={"Accept-Language": "zh-CN"}), 422, "import-refused")
+    assert body["detail"] == "1 行中有 1 行不能采用，什么也没有导入；请看各行说明。"
+    assert body["errors"] == [
+        {"pointer": "/rows/2/等级分", "detail": "现为“x”，须为 0 到 4000 的整数，或留空。", "slug": "seed"}
+    ]
+    assert "row 2, column 等级分: is 'x'" in problem(fair.desk.post(path, **said), 422, "import-refused")["detail"]
+
+
+def test_a_cell_beyond_every_measure_is_named_with_its_row(fair: Fair) -> None:
+    body = problem(send(fair, "姓名,单位\n" + '"' + "陈" * 140_000 + '",甲\n'), 422, "roster-cell-too-long")
+    assert body["context"] == {"row": 2, "most": 131_072}
+
+
+def test_other_desks_go_on_while_twenty_thousand_rows_are_imported(service: Service) -> None:
+    """Guard: what takes long is made ready before the event is held; those who wait do so for less than their limit."""
+    fair = make_fair(service)
+    sheet = "编号,姓名,单位\n" + "".join(f"{number},棋手{number},单位{number % 300}\n" for number in range(20_000))
+    importing = InBackground(fair.service.database, lambda: send(fair, sheet))
+    statuses, longest = [], 0.0
+    while importing.is_running():
+        began = time.monotonic()
+        statuses.append(fair.desk.post(fair.entrants_path, {"name": f"现场{len(statuses)}"}).status_code)
+        longest = max(longest, time.monotonic() - began)
+        time.sleep(0.2)
+    answer = importing.result()
+    print(f"{len(statuses)} registered meanwhile; the longest waited {longest:.1f} s")
+    assert set(statuses) == {201}
+    if (
+        answer.status_code == 409
+    ):  # somebody registered between its look and its hold: it says so, and goes the next time
+        problem(answer, 409, "import-changed")
+        answer = send(fair, sheet)
+    assert ok(answer)["counts"]["new"] == 20_000

@@ -41,6 +41,10 @@ class InBackground:
         except BaseException as error:  # noqa: BLE001 - handed to the thread of the test
             self._failure.append(error)
 
+    def is_running(self) -> bool:
+        """Whether it has not come to an end yet."""
+        return self._thread.is_alive()
+
     def waits_for_a_lock(self) -> bool:
         """Whether it stands at a lock within some seconds; False where it came to an end instead."""
         engine = sa.create_engine(self._database.superuser_url(), poolclass=sa.NullPool)

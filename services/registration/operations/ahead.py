@@ -15,12 +15,7 @@ from qisai.errors import Conflict, FieldError, Invalid, NotFound
 from qisai.kernel.model import ByeKind
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
-from services.registration.operations.held import (
-    entrant_of,
-    hold_for_entries,
-    require_planned,
-    require_round_ahead,
-)
+from services.registration.operations.held import entrant_of, hold_for_entries, require_planned, require_round_ahead
 
 WITH_POINTS: Final = (ByeKind.HALF, ByeKind.FULL)
 """Byes that an event may limit."""

@@ -20,12 +20,7 @@ from qisai.errors import Conflict
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
 from qisai.web.shapes import moment
-from services.registration.operations.held import (
-    entrant_of,
-    hold_for_entries,
-    require_planned,
-    require_round_ahead,
-)
+from services.registration.operations.held import entrant_of, hold_for_entries, require_planned, require_round_ahead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,6 +71,8 @@ class ImportPlan:
 
     roster: Roster
     rows: tuple[PlannedRow, ...]
+    stamp: tuple[int, int] = (0, 0)
+    """`field_stamp` of the field that the plan was made from."""
 
     def of(self, outcome: Outcome) -> list[PlannedRow]:
         """Rows with this outcome."""
@@ -87,13 +89,23 @@ class ImportPlan:
 
 
 def plan_import(session: Session, event: EventRow, roster: Roster) -> ImportPlan:
-    """The plan for the event as it is now: two queries at most, whatever the size of the sheet."""
+    """The plan for the event as it is now: three queries at most, whatever the size of the sheet."""
+    stamp = field_stamp(session, event.id)  # first: what changes from here on makes the stamp another one
     matcher = _Matcher(_present(session, event.id), roster)
     rows = [matcher.plan(event, row) for row in roster.rows]
     if roster.headings.keys() & {Column.MEMBERS, Column.SUBSTITUTES}:
         changed = [row.entrant_id for row in rows if row.entrant_id is not None and "people" in row.changes]
         rows = _refuse_elsewhere(rows, memberships(session, event.id, but=changed), matcher)
-    return ImportPlan(roster=roster, rows=tuple(rows))
+    return ImportPlan(roster=roster, rows=tuple(rows), stamp=stamp)
+
+
+def field_stamp(session: Session, event_id: int) -> tuple[int, int]:
+    """How many entrants there are, and their versions summed: another one once anybody was entered or changed, since
+    entrants are never deleted and every change of one raises its version."""
+    e = EntrantRow
+    query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(e.version), 0)).where(e.event_id == event_id)
+    count, versions = session.execute(query).one()
+    return int(count), int(versions)
 
 
 def _present(session: Session, event_id: int) -> Sequence[Any]:
@@ -149,26 +161,29 @@ class _Matcher:
             warnings=tuple(warnings),
         )
 
-    def problem(self, row: RosterRow, column: Column, detail: str, slug: str) -> CellProblem:
-        """A complaint about one cell."""
-        return CellProblem(row=row.row, column=self._headings.get(column, ""), detail=detail, slug=slug)
+    def problem(self, row: RosterRow, column: Column, detail: str, slug: str, said: Mapping[str, Any]) -> CellProblem:
+        """A complaint about one cell. `said`: what translations of the slug name."""
+        heading, context = self._headings.get(column, ""), {"variant": "cell", **said}
+        return CellProblem(row=row.row, column=heading, detail=detail, slug=slug, context=context)
 
     def _problems(self, event: EventRow, row: RosterRow, team: Team) -> list[CellProblem]:
-        said = {
+        used = {
             "sex": row.sex, "birth_year": row.birth_year, "members": row.members, "substitutes": row.substitutes
         }  # fmt: skip
         problems = [
-            self.problem(row, Column(error.pointer[1:]), error.detail, error.slug)
-            for error in unused_fields(event, said)
+            self.problem(row, Column(error.pointer[1:]), error.detail, error.slug, error.context)
+            for error in unused_fields(event, used)
         ]
         complaint = size_complaint(event, team)
         if complaint is not None and not problems:
-            problems.append(self.problem(row, Column.MEMBERS, complaint, "members"))
+            said = {"count": len(team.members), "size": event.profile_copy["team_size"]}
+            problems.append(self.problem(row, Column.MEMBERS, complaint, "members", said))
         if row.external_id:
             first = self._numbers_seen.setdefault(row.external_id, row.row)
             if first != row.row:
                 detail = f"{row.external_id} stands in row {first} already"
-                problems.append(self.problem(row, Column.EXTERNAL_ID, detail, "duplicate"))
+                twice = {"value": row.external_id, "row": first}
+                problems.append(self.problem(row, Column.EXTERNAL_ID, detail, "duplicate", twice))
         return problems
 
     def _match(self, row: RosterRow) -> Any:
@@ -214,15 +229,16 @@ class _Matcher:
         warnings = []
         if found is not None and found.state in GONE:
             detail = f"{found.name} is {found.state.slug} here and stays so"
-            warnings.append(self.problem(row, Column.NAME, detail, "not-entered"))
+            warnings.append(self.problem(row, Column.NAME, detail, "not-entered", {"name": found.name}))
         earlier = self._rows_of_name.get(row.name)
         others = [one for one in self._names[row.name] if (found is None or one.id != found.id) and _may_be(one, row)]
         if earlier is not None and _may_be(earlier, row):
             detail = f"{row.name} stands in row {earlier.row} too; taken as another person"
-            warnings.append(self.problem(row, Column.NAME, detail, "same-name"))
+            said = {"variant": "row", "name": row.name, "row": earlier.row}
+            warnings.append(self.problem(row, Column.NAME, detail, "same-name", said))
         elif found is None and others:
             detail = f"there is another {row.name} in this event; taken as another person"
-            warnings.append(self.problem(row, Column.NAME, detail, "same-name"))
+            warnings.append(self.problem(row, Column.NAME, detail, "same-name", {"variant": "event", "name": row.name}))
         return warnings
 
 
@@ -241,7 +257,8 @@ def _refuse_elsewhere(rows: Sequence[PlannedRow], teams: Memberships, matcher: _
         moves = row.outcome is Outcome.NEW or "people" in row.changes
         complaint = teams.complaint(row.team, but=row.entrant_id) if moves and row.team.people() else None
         if complaint is not None:
-            problem = matcher.problem(row.source, Column.MEMBERS, complaint, "member-elsewhere")
+            detail, said = complaint.detail, complaint.context
+            problem = matcher.problem(row.source, Column.MEMBERS, detail, "member-elsewhere", said)
             checked.append(replace(row, outcome=Outcome.REFUSED, problems=(problem,)))
             continue
         if moves:

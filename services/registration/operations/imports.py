@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
+from werkzeug.datastructures import LanguageAccept
 
 from qisai.db.entrants import EntrantRow, EntrantState, Sex
 from qisai.db.events import EventRow
@@ -16,17 +17,12 @@ from qisai.errors import Conflict, Invalid
 from qisai.formats.roster import Roster
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
+from qisai.web.field_texts import field_text
 from services.registration.operations.entrants import loggable
 from services.registration.operations.held import hold_for_entries
-from services.registration.operations.import_plan import ImportPlan, Outcome, PlannedRow, plan_import
+from services.registration.operations.import_plan import ImportPlan, Outcome, PlannedRow, field_stamp, plan_import
 from services.registration.operations.members import set_members
-from services.registration.operations.registering import (
-    CONTACT,
-    OWN_COLUMNS,
-    NewEntrant,
-    add_entrants,
-    set_contacts,
-)
+from services.registration.operations.registering import CONTACT, OWN_COLUMNS, NewEntrant, add_entrants, set_contacts
 from services.registration.queries import events as queries
 from services.registration.states import PLAYED
 
@@ -45,32 +41,46 @@ def dry_run(session: Session, *, event_id: int, roster: Roster) -> ImportPlan:
 def apply_import(session: Session, actor: Actor, *, event_id: int, plan: ImportPlan) -> Mapping[int, int]:
     """Carries a plan out, all of it or nothing; ids of new entrants by row of the sheet.
 
-    The plan is made again while the event is held: where that is another one, somebody changed the field since.
+    While the event is held it is asked whether the field is still the one of the plan; where it is not, the plan is
+    made again, and another one than before is refused.
     Raises `Invalid` `import-refused` with every faulty row, `Conflict`: `import-changed`, `event-over`.
     """
     refused = plan.of(Outcome.REFUSED)
     if refused:
-        errors = [problem.as_field_error() for row in refused for problem in row.problems][:MAX_ERRORS]
+        problems = [problem for row in refused for problem in row.problems][:MAX_ERRORS]
+        first = problems[0]
         raise Invalid(
             "import-refused",
-            f"{len(refused)} of {len(plan.rows)} rows cannot be taken, so none was: {errors[0].detail}.",
-            errors=errors,
+            f"{len(refused)} of {len(plan.rows)} rows cannot be taken, so none was; {first.place}: {first.detail}.",
+            errors=[problem.as_field_error() for problem in problems],
             refused=len(refused),
             rows=len(plan.rows),
         )
+    new, changed = plan.of(Outcome.NEW), plan.of(Outcome.CHANGED)
+    entrants, keys = [_entrant(row) for row in new], _sort_keys(changed)
+    # Everything that takes long is ready: other desks wait from here on.
     event = hold_for_entries(session, event_id)
-    if plan_import(session, event, plan.roster).fingerprint != plan.fingerprint:
+    if not _is_as_planned(session, event, plan):
         raise Conflict(
             "import-changed", "The field was changed since this import was looked at; look at it again, then import."
         )
-    new = plan.of(Outcome.NEW)
-    ids = add_entrants(session, actor, event, [_entrant(row) for row in new])
-    pairing = _change(session, event, plan.of(Outcome.CHANGED))
-    if ids or plan.of(Outcome.CHANGED):
+    ids = add_entrants(session, actor, event, entrants)
+    pairing = _change(session, event, changed, keys)
+    if ids or changed:
         _record(session, actor, event_id, plan, ids)
-        data = {"new": len(ids), "changed": len(plan.of(Outcome.CHANGED))}
+        data = {"new": len(ids), "changed": len(changed)}
         feed.publish(session, event_id, "entrant.imported", data=data, pairing=pairing)
     return {row.source.row: entrant_id for row, entrant_id in zip(new, ids, strict=True)}
+
+
+def _is_as_planned(session: Session, event: EventRow, plan: ImportPlan) -> bool:
+    if field_stamp(session, event.id) == plan.stamp:
+        return True
+    return plan_import(session, event, plan.roster).fingerprint == plan.fingerprint
+
+
+def _sort_keys(rows: Sequence[PlannedRow]) -> dict[int, str]:
+    return {row.source.row: sort_key(row.changes["name"]) for row in rows if "name" in row.changes}
 
 
 def _entrant(row: PlannedRow) -> NewEntrant:
@@ -91,7 +101,7 @@ def _entrant(row: PlannedRow) -> NewEntrant:
     )
 
 
-def _change(session: Session, event: EventRow, rows: Sequence[PlannedRow]) -> bool:
+def _change(session: Session, event: EventRow, rows: Sequence[PlannedRow], keys: Mapping[int, str]) -> bool:
     """Writes the changed entrants; whether one of them is in the pairing pool."""
     if not rows:
         return False
@@ -99,7 +109,7 @@ def _change(session: Session, event: EventRow, rows: Sequence[PlannedRow]) -> bo
     for row in rows:
         given = {name: row.changes[name] for name in OWN_COLUMNS if name in row.changes}
         if "name" in given:
-            given["sort_key"] = sort_key(given["name"])
+            given["sort_key"] = keys[row.source.row]
         values.append({"id": row.entrant_id, "version": (row.version or 0) + 1, **given})
     update_many(session, EntrantRow, values)
     set_members(session, {row.entrant_id: row.team for row in rows if row.entrant_id and "people" in row.changes})
@@ -128,12 +138,16 @@ def _record(session: Session, actor: Actor, event_id: int, plan: ImportPlan, ids
     )
 
 
-def report(plan: ImportPlan, *, applied: bool, new_ids: Mapping[int, int]) -> dict[str, Any]:
-    """The plan as JSON: one entry for each row of the sheet."""
+def report(plan: ImportPlan, *, applied: bool, new_ids: Mapping[int, int], languages: LanguageAccept) -> dict[str, Any]:
+    """The plan as JSON, its reasons in the caller's language: one entry for each row of the sheet."""
     rows = []
     for row in plan.rows:
         reasons = [
-            {"slug": problem.slug, "column": problem.column, "detail": problem.detail}
+            {
+                "slug": problem.slug,
+                "column": problem.column,
+                "detail": field_text(problem.slug, problem.detail, context=problem.context, languages=languages),
+            }
             for problem in (*row.problems, *row.warnings)
         ]
         rows.append(

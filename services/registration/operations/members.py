@@ -88,6 +88,14 @@ def _plain(name: str) -> str:
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Why somebody cannot be in a team: in words, and what translations name."""
+
+    detail: str
+    context: Mapping[str, Any]
+
+
 class Memberships:
     """Who is in which team of an event. Read it while the event is held."""
 
@@ -102,21 +110,22 @@ class Memberships:
             if person.external_id:
                 self._by_external_id[person.external_id].append((entrant_id, name, person))
 
-    def complaint(self, team: Team, *, but: int | None = None) -> str | None:
+    def complaint(self, team: Team, *, but: int | None = None) -> Elsewhere | None:
         """Who of these is in another team, or in this one twice; `but`: the entrant whose own team this is."""
         people = team.people()
         for place, person in enumerate(people):
             if any(person.is_same(other) for other in people[:place]):
-                return f"{person.name} stands twice"
+                return Elsewhere(f"{person.name} stands twice", {"variant": "twice", "name": person.name})
             candidates = [*self._by_name[_plain(person.name)]]
             if person.external_id:
                 candidates += self._by_external_id[person.external_id]
             for entrant_id, name, other in candidates:
                 if (but is None or entrant_id != but) and person.is_same(other):
-                    return (
+                    detail = (
                         f"{person.name} is in {name} already; where this is another person,"
                         " give birth years or numbers for both"
                     )
+                    return Elsewhere(detail, {"variant": "team", "name": person.name, "team": name})
         return None
 
 
@@ -167,9 +176,10 @@ def require_team_fits(session: Session, event: EventRow, team: Team, *, but: int
         raise Invalid("members", f"members: {complaint}.", errors=[fault])
     if not team.people():
         return
-    complaint = memberships(session, event.id).complaint(team, but=but)
-    if complaint is not None:
-        raise Conflict("member-elsewhere", f"The team cannot be taken: {complaint}.", complaint=complaint)
+    elsewhere = memberships(session, event.id).complaint(team, but=but)
+    if elsewhere is not None:
+        detail = f"The team cannot be taken: {elsewhere.detail}."
+        raise Conflict("member-elsewhere", detail, complaint=elsewhere.detail)
 
 
 def set_members(session: Session, teams: Mapping[int, Team], *, fresh: bool = False) -> None:
@@ -207,7 +217,7 @@ def returning_complaints(session: Session, event: EventRow, rows: Sequence[Any])
     for entrant_id, people in teams.items():
         complaint = elsewhere.complaint(Team(members=tuple(people)))
         if complaint is not None:
-            found[entrant_id] = complaint
+            found[entrant_id] = complaint.detail
         else:
             elsewhere.add(people, entrant_id=entrant_id, name=str(entrant_id))
     return found

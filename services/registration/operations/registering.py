@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
@@ -18,17 +18,8 @@ from qisai.errors import Conflict, Invalid
 from qisai.ledger import feed
 from qisai.ledger.actor import Actor
 from services.registration.operations.held import hold_for_entries
-from services.registration.operations.members import (
-    NO_TEAM,
-    Team,
-    require_team_fits,
-    set_members,
-    unused_fields,
-)
-from services.registration.operations.steps import (
-    free_places,
-    log_steps,
-)
+from services.registration.operations.members import NO_TEAM, Team, require_team_fits, set_members, unused_fields
+from services.registration.operations.steps import free_places, log_steps
 
 S = EntrantState
 CONTACT: Final = ("phone", "email", "notes")
@@ -56,10 +47,15 @@ class NewEntrant:
     email: str = ""
     notes: str = ""
     team: Team = NO_TEAM
+    sort_key: str = field(init=False)
+    """Made with the entrant: for a whole roster it takes seconds, in which no event is to be held."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sort_key", sort_key(self.name))
 
     def columns(self) -> dict[str, Any]:
         """Values of the entrant's own row."""
-        return {name: getattr(self, name) for name in OWN_COLUMNS} | {"sort_key": sort_key(self.name)}
+        return {name: getattr(self, name) for name in (*OWN_COLUMNS, "sort_key")}
 
     def said(self) -> dict[str, Any]:
         """What a game might not use, by name."""

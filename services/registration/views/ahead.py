@@ -12,19 +12,12 @@ from qisai.web.requests import Answer, version_seen
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath, OptionalBody, page
 from services.registration import answers
+from services.registration.ahead_schemas import ByeBody, EntrantRoundPath, PairBody, PairPath, SameClubBody
+from services.registration.entrant_schemas import EntrantPath, FixedBoardBody
 from services.registration.operations import ahead as operations
 from services.registration.operations import entrants as entrant_operations
 from services.registration.operations import same_club
 from services.registration.process import database
-from services.registration.schemas import (
-    ByeBody,
-    EntrantPath,
-    EntrantRoundPath,
-    FixedBoardBody,
-    PairBody,
-    PairPath,
-    SameClubBody,
-)
 from services.registration.views.entrants import entrant_answer
 
 api = APIBlueprint("ahead", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])

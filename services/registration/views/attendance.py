@@ -11,10 +11,11 @@ from qisai.web.identity import current_caller
 from qisai.web.requests import Answer
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import OptionalBody, RoundPath, moment
+from services.registration.ahead_schemas import EntrantRoundPath
 from services.registration.operations import attendance as operations
 from services.registration.process import database
 from services.registration.queries import events as event_queries
-from services.registration.schemas import AttendanceBody, DeadlineBody, EntrantRoundPath
+from services.registration.step_schemas import AttendanceBody, DeadlineBody
 
 api = APIBlueprint("attendance", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])
 

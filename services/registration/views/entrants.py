@@ -19,13 +19,7 @@ from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath, page
 from services.registration import answers
 from services.registration.answers import Sight
-from services.registration.operations import entrants as operations
-from services.registration.operations.members import Person, Team
-from services.registration.operations.registering import NewEntrant
-from services.registration.operations.registering import register as register_entrant
-from services.registration.process import database
-from services.registration.queries import entrants as queries
-from services.registration.schemas import (
+from services.registration.entrant_schemas import (
     EntrantBody,
     EntrantChange,
     EntrantPath,
@@ -33,6 +27,12 @@ from services.registration.schemas import (
     PersonBody,
     RegistrationBody,
 )
+from services.registration.operations import entrants as operations
+from services.registration.operations.members import Person, Team
+from services.registration.operations.registering import NewEntrant
+from services.registration.operations.registering import register as register_entrant
+from services.registration.process import database
+from services.registration.queries import entrants as queries
 from services.registration.states import by_slug
 from services.registration.views.standing import sight
 

@@ -20,11 +20,11 @@ from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath, page
 from services.registration import answers
 from services.registration.advice import FieldSize, advice, size_of, tie_breaks_in_words
+from services.registration.event_schemas import ArchiveBody, CloneBody, EventBody, EventChange, EventsQuery, PreviewBody
 from services.registration.operations import events as operations
 from services.registration.operations.ahead import forbidden_pairs
 from services.registration.process import database
 from services.registration.queries import events as queries
-from services.registration.schemas import ArchiveBody, CloneBody, EventBody, EventChange, EventsQuery, PreviewBody
 from services.registration.views.standing import roles_in
 
 api = APIBlueprint("events", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="events")])

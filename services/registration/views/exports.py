@@ -14,10 +14,10 @@ from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath
 from services.registration import entrant_sheet
 from services.registration.answers import Sight
+from services.registration.entrant_schemas import ExportQuery
 from services.registration.process import database
 from services.registration.queries import entrants as queries
 from services.registration.queries import events as event_queries
-from services.registration.schemas import ExportQuery
 from services.registration.views.standing import sight
 
 api = APIBlueprint("exports", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])

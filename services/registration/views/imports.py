@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 
@@ -12,9 +14,9 @@ from qisai.web.identity import current_caller
 from qisai.web.requests import Answer
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath
+from services.registration.entrant_schemas import ImportQuery
 from services.registration.operations import imports as operations
 from services.registration.process import database
-from services.registration.schemas import ImportQuery
 
 api = APIBlueprint("imports", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])
 
@@ -24,11 +26,12 @@ api = APIBlueprint("imports", __name__, url_prefix="/api/v1", abp_tags=[Tag(name
 def import_roster(path: EventPath, query: ImportQuery) -> Response:
     """A roster as CSV in the body: what it would do (`dry_run`), or all of it at once."""
     caller = current_caller()
+    report = partial(operations.report, languages=request.accept_languages)
     roster = read_roster(request.get_data(cache=True))
     with database().transaction() as session:
         plan = operations.dry_run(session, event_id=path.event_id, roster=roster)
         if query.dry_run:
-            return Answer(body=operations.report(plan, applied=False, new_ids={})).response()
+            return Answer(body=report(plan, applied=False, new_ids={})).response()
 
         def work() -> Answer:
             if query.plan is not None and query.plan != plan.fingerprint:
@@ -37,6 +40,6 @@ def import_roster(path: EventPath, query: ImportQuery) -> Response:
                     "The field was changed since this import was looked at; look at it again, then import.",
                 )
             ids = operations.apply_import(session, caller.actor, event_id=path.event_id, plan=plan)
-            return Answer(body=operations.report(plan, applied=True, new_ids=ids))
+            return Answer(body=report(plan, applied=True, new_ids=ids))
 
         return once(session, caller, work).response()

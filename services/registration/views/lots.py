@@ -14,10 +14,10 @@ from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath
 from services.registration import answers
+from services.registration.ahead_schemas import LotsBody, LotsMode
 from services.registration.operations import lots as operations
 from services.registration.process import database
 from services.registration.queries import lots as queries
-from services.registration.schemas import LotsBody, LotsMode
 
 api = APIBlueprint("lots", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="lots")])
 

@@ -12,10 +12,10 @@ from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import page
 from services.registration import answers
+from services.registration.event_schemas import ProfileChange, ProfilePath
 from services.registration.operations import profiles as operations
 from services.registration.process import database
 from services.registration.queries import events as queries
-from services.registration.schemas import ProfileChange, ProfilePath
 
 api = APIBlueprint("profiles", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="profiles")])
 

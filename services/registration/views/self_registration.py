@@ -14,11 +14,11 @@ from qisai.web.requests import Answer
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath
 from services.registration import answers
+from services.registration.entrant_schemas import RegistrationBody, RegistrationPath
 from services.registration.operations import self_registration as operations
 from services.registration.process import database
 from services.registration.queries import entrants as queries
 from services.registration.queries.own_entries import own_entry
-from services.registration.schemas import RegistrationBody, RegistrationPath
 from services.registration.views.entrants import new_entrant
 
 api = APIBlueprint("self_registration", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="self-registration")])

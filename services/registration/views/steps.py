@@ -14,13 +14,14 @@ from qisai.web.requests import Answer, version_seen
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath, OptionalBody, page
 from services.registration import answers
+from services.registration.entrant_schemas import EntrantPath
 from services.registration.operations import entrants as operations
 from services.registration.operations import undo as undoing
 from services.registration.operations.steps import Moved, Mover, Step
 from services.registration.process import database
 from services.registration.queries import entrants as queries
-from services.registration.schemas import BulkStepBody, EntrantPath, SomeOrAll, StepBody, UndoPath
 from services.registration.states import by_slug
+from services.registration.step_schemas import BulkStepBody, SomeOrAll, StepBody, UndoPath
 from services.registration.views.entrants import entrant_answer
 from services.registration.views.standing import mover
 

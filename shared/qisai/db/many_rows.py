@@ -35,7 +35,7 @@ def upsert_many(session: Session, model: Any, rows: Rows, *, key: str) -> None:
 def update_many(session: Session, model: Any, rows: Rows) -> None:
     """Changes rows by `id` in the columns that each names: one statement for all that name the same ones."""
     for alike in _alike(rows):
-        given = _given(model, alike)
+        given = _given(model, alike, list(alike[0]))
         values = {name: given.c[name] for name in alike[0] if name != "id"}
         statement = sa.update(model).where(model.id == given.c.id).values(values)
         session.execute(statement.execution_options(synchronize_session=False))
@@ -46,14 +46,21 @@ def _alike(rows: Rows) -> list[Rows]:
     return [list(group) for _names, group in groupby(sorted(rows, key=sorted), key=sorted)]
 
 
-def _given(model: Any, rows: Rows) -> Any:
+def _given(model: Any, rows: Rows, names: Sequence[str]) -> Any:
     columns = model.__table__.c
-    arrays = [sa.cast([row[name] for row in rows], ARRAY(columns[name].type)) for name in rows[0]]
-    return sa.func.unnest(*arrays).table_valued(*rows[0], with_ordinality="place", name="given").render_derived()
+    arrays = [sa.cast([row[name] for row in rows], ARRAY(columns[name].type)) for name in names]
+    return sa.func.unnest(*arrays).table_valued(*names, with_ordinality="place", name="given").render_derived()
 
 
 def _insert(model: Any, rows: Rows) -> Any:
-    given = _given(model, rows)
-    source = sa.select(*(given.c[name] for name in rows[0])).order_by(given.c.place)
+    first, columns = rows[0], model.__table__.c
+    # What all rows have in common is sent once: the driver writes arrays value by value.
+    differ = [name for name in first if any(row[name] != first[name] for row in rows)] or [next(iter(first))]
+    given = _given(model, rows, differ)
+    values = [
+        given.c[name] if name in differ else sa.cast(sa.literal(first[name], columns[name].type), columns[name].type)
+        for name in first
+    ]
+    source = sa.select(*values).order_by(given.c.place)
     statement = insert(model).from_select(list(rows[0]), source, include_defaults=False)
     return statement.execution_options(synchronize_session=False)

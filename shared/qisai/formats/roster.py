@@ -7,7 +7,7 @@ What is not surely understood is refused with advice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from qisai.formats import roster_csv, roster_xlsx
 from qisai.formats.roster_cells import NEUTRALISED, NUMERIC, Nonsense, people_of, plain
 from qisai.formats.roster_columns import Column, columns_of
 from qisai.formats.roster_sheet import FormulaText, Sheet
-from qisai.formats.typed_text import tidy, unprintable
+from qisai.formats.typed_text import is_visible, tidy, unprintable
 
 MAX_BYTES: Final = 5 << 20
 MAX_ROWS: Final = 20_000
@@ -53,12 +53,18 @@ class CellProblem:
     column: str
     detail: str
     slug: str = "invalid"
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """What the translations of the slug name; `variant` tells several texts of one slug apart."""
+
+    @property
+    def place(self) -> str:
+        """Row and column in English."""
+        return f"row {self.row}" + (f", column {self.column}" if self.column else "")
 
     def as_field_error(self) -> FieldError:
-        """As an error of the API."""
+        """As an error of the API; the pointer names row and column."""
         at = f"/rows/{self.row}" + (f"/{self.column}" if self.column else "")
-        where = f"row {self.row}" + (f", column {self.column}" if self.column else "")
-        return FieldError(at, f"{where}: {self.detail}", self.slug)
+        return FieldError(at, self.detail, self.slug, self.context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +106,16 @@ class Roster:
 def read_roster(content: bytes) -> Roster:
     """The entrants of a roster. Raises `Invalid` or `TooLarge` where the sheet as a whole cannot be read."""
     if len(content) > MAX_BYTES:
-        raise TooLarge("roster-too-large", f"The file has {len(content)} bytes; at most {MAX_BYTES} are taken.")
+        detail = f"The file has {len(content)} bytes; at most {MAX_BYTES} are taken."
+        raise TooLarge("roster-too-large", detail, most_megabytes=MAX_BYTES >> 20, most_rows=MAX_ROWS)
     sheet = roster_xlsx.sheet(content) if roster_xlsx.is_xlsx(content) else roster_csv.sheet(content)
     columns = columns_of(sheet.header)
     _refuse_twice(columns, sheet.header, sheet.header_row)
     headings = {column: tidy(sheet.header[place]) for place, column in columns.items()}
     rows = tuple(_rows(sheet, columns=columns, headings=headings))
     if not rows:
-        raise Invalid("roster-empty", f"Below the header in row {sheet.header_row} there is no entrant.")
+        detail = f"Below the header in row {sheet.header_row} there is no entrant."
+        raise Invalid("roster-empty", detail, row=sheet.header_row)
     ignored = tuple(tidy(cell) for place, cell in enumerate(sheet.header) if place not in columns and tidy(cell))
     return Roster(
         rows=rows, encoding=sheet.encoding, delimiter=sheet.delimiter, headings=headings, ignored=ignored
@@ -122,6 +130,8 @@ def _refuse_twice(columns: Mapping[int, Column], cells: Sequence[str], row: int)
             raise Invalid(
                 "roster-columns",
                 f"The header in row {row} has two columns for the same thing: {headed}; leave one of them.",
+                row=row,
+                headings=" / ".join(tidy(cells[place]) for place in places),
             )
 
 
@@ -133,7 +143,8 @@ def _rows(sheet: Sheet, *, columns: Mapping[int, Column], headings: Mapping[Colu
             continue
         count += 1
         if count > MAX_ROWS:
-            raise TooLarge("roster-too-large", f"The file has more than {MAX_ROWS} entrants.")
+            detail = f"The file has more than {MAX_ROWS} entrants."
+            raise TooLarge("roster-too-large", detail, most_megabytes=MAX_BYTES >> 20, most_rows=MAX_ROWS)
         yield _Row(number, headings).read(cells, columns=columns, width=len(header))
 
 
@@ -151,9 +162,11 @@ class _Row:
             values[column] = self._value(cells[place] if place < len(cells) else "", column)
         if len(cells) > width and any(map(tidy, cells[width:])):
             detail = f"has {len(cells)} cells, but the header has {width}: put quotation marks around the cell"
-            self._problems.append(CellProblem(row=self._number, column="", detail=detail, slug="too-many-cells"))
-        if not values[Column.NAME] and not self._problems_before(Column.NAME):
-            self._complain(Column.NAME, "is empty: an entrant has a name", "missing")
+            said = {"variant": "cell", "count": len(cells), "width": width}
+            problem = CellProblem(row=self._number, column="", detail=detail, slug="too-many-cells", context=said)
+            self._problems.append(problem)
+        if not is_visible(values[Column.NAME]) and not self._problems_before(Column.NAME):
+            self._complain(Column.NAME, "is empty: an entrant has a name that can be seen", "missing")
         named = {column.value: value for column, value in values.items()}
         return RosterRow(row=self._number, problems=tuple(self._in_order(columns)), **named)
 
@@ -170,7 +183,10 @@ class _Row:
         if column in (Column.MEMBERS, Column.SUBSTITUTES):
             people = people_of(text)
             if len(people) > MAX_MEMBERS:
-                self._complain(column, f"has {len(people)} names; at most {MAX_MEMBERS} are taken", "too-many")
+                detail = f"has {len(people)} names; at most {MAX_MEMBERS} are taken"
+                self._complain(column, detail, "too-many", count=len(people), most=MAX_MEMBERS)
+            if not all(map(is_visible, people)):
+                self._complain(column, "has a name of which nothing can be seen", "invisible")
             return people
         slug, value_of = _VALUES.get(column, ("", None))
         if value_of is None:
@@ -180,7 +196,7 @@ class _Row:
         try:
             return value_of(text)
         except Nonsense as error:
-            self._complain(column, str(error), slug)
+            self._complain(column, str(error), slug, value=text, high=cells_of.MAX_SEED)
             return "" if column in (Column.PHONE, Column.EMAIL) else None
 
     def _text(self, typed: str, column: Column) -> str:
@@ -193,15 +209,16 @@ class _Row:
             text = plain(text)
         longest = LONGEST.get(column, 200)
         if len(text) > longest:
-            self._complain(column, f"has {len(text)} characters; at most {longest} are taken", "too-long")
+            detail = f"has {len(text)} characters; at most {longest} are taken"
+            self._complain(column, detail, "too-long", count=len(text), most=longest)
             return ""
         bad = unprintable(text)
         if bad is not None:
             detail = f"contains the character {bad}, which cannot be shown; the file may have been saved wrongly"
-            self._complain(column, detail, "characters")
+            self._complain(column, detail, "characters", character=bad)
             return ""
         return text
 
-    def _complain(self, column: Column, detail: str, slug: str) -> None:
-        problem = CellProblem(row=self._number, column=self._headings[column], detail=detail, slug=slug)
-        self._problems.append(problem)
+    def _complain(self, column: Column, detail: str, slug: str, **said: Any) -> None:
+        heading, context = self._headings[column], {"variant": "cell", **said}
+        self._problems.append(CellProblem(row=self._number, column=heading, detail=detail, slug=slug, context=context))

@@ -103,8 +103,17 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             yield number, cells
     except csv.Error as error:
         place = f"row {number + 1}"
+        if "field larger" in str(error):
+            raise Invalid(
+                "roster-cell-too-long",
+                f"In {place} a cell has more than {csv.field_size_limit()} characters; if there is no such text, a "
+                "quotation mark before it is not closed.",
+                row=number + 1,
+                most=csv.field_size_limit(),
+            ) from None
         raise Invalid(
             "roster-quotes",
             f"In {place} the quotation marks do not fit ({error}); the file may have been cut off there.",
             errors=[FieldError(f"/rows/{number + 1}", f"{place}: {error}", "quotes", {"row": number + 1})],
+            row=number + 1,
         ) from None

@@ -69,7 +69,7 @@ def _inspect(content: bytes) -> bool:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = archive.infolist()
             if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
-                raise TooLarge("roster-too-large", "The spreadsheet unpacks to more than is taken; import it as CSV.")
+                raise TooLarge("roster-unpacks", "The spreadsheet unpacks to more than is taken; import it as CSV.")
             for part in parts:
                 if part.filename.endswith((".xml", ".rels")):
                     is_sheet = part.filename.startswith("xl/worksheets/")
@@ -101,7 +101,8 @@ def _records(book: Workbook, formulas: Workbook | None, name: str) -> Iterator[R
     written = _values(formulas, name) if formulas is not None else None
     for number, cells in enumerate(rows, start=1):
         if number > MAX_RECORDS:
-            raise TooLarge("roster-too-large", f"The sheet has more than {MAX_RECORDS} rows, blank ones counted.")
+            detail = f"The sheet has more than {MAX_RECORDS} rows, blank ones counted."
+            raise TooLarge("roster-too-many-rows", detail, most=MAX_RECORDS)
         behind = next(written, ()) if written is not None else ()
         texts = [] if cells.count(None) == len(cells) and not any(behind) else [_text(cell) for cell in cells]
         for place, formula in enumerate(behind):

@@ -10,17 +10,30 @@ _INVISIBLE: Final = frozenset(
     chr(code)
     for low, high in (
         (0x00AD, 0x00AD),  # soft hyphen
-        (0x180E, 0x180E),
+        (0x034F, 0x034F),  # combining grapheme joiner
+        (0x061C, 0x061C),
+        (0x115F, 0x1160),  # Hangul fillers
+        (0x17B4, 0x17B5),  # Khmer vowels that nobody sees
+        (0x180B, 0x180F),
         (0x200B, 0x200F),  # zero-width spaces, joiners, marks of direction
         (0x202A, 0x202E),
-        (0x2060, 0x2064),
-        (0x2066, 0x206F),
+        (0x2060, 0x206F),
         (0xFEFF, 0xFEFF),  # byte order mark
+        (0xFFF9, 0xFFFB),
+        (0x1BCA0, 0x1BCA3),
+        (0x1D173, 0x1D17A),
+        (0xE0000, 0xE007F),  # tags
     )
     for code in range(low, high + 1)
 )
-"""Two names that look the same must be the same."""
+"""Two names that look the same must be the same. Selectors of variants stay: rare Han need them."""
 _UNSEEN: Final = re.compile(f"[{''.join(sorted(_INVISIBLE))}]")
+_BLANK: Final = re.compile("[\u2800\u3164\uffa0]")
+"""Letters and signs by their kind, but nothing is drawn: a Braille cell without dots, Hangul fillers."""
+_SEEN: Final = frozenset("LNPS")
+"""First letters of the categories of characters that are drawn by themselves."""
+_HAN_PLANES: Final = range(0x20000, 0x3FFFE)
+"""Where rare Han stand that this Python may not know yet."""
 _UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\ufffd]")
 
 
@@ -31,7 +44,17 @@ def tidy(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.split())
-    return " ".join(unicodedata.normalize("NFC", _UNSEEN.sub("", text)).split())
+    return " ".join(unicodedata.normalize("NFC", _BLANK.sub(" ", _UNSEEN.sub("", text))).split())
+
+
+def is_visible(text: str) -> bool:
+    """Whether anything is drawn of tidy text: a name of marks that hang on nothing shows as nothing."""
+    return any(_is_seen(character) for character in text)
+
+
+def _is_seen(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] in _SEEN or category == "Co" or (category == "Cn" and ord(character) in _HAN_PLANES)
 
 
 def unprintable(text: str) -> str | None:
