@@ -56,3 +56,5 @@ class ManualDraw(OptionalBody):
     pairs: Annotated[list[ManualPair], Field(max_length=10_000, default_factory=list)]
     bye: EntrantNumber | None = None
     reason: Line = ""
+    replaces: Annotated[StrictInt | None, Field(ge=1, le=2**31 - 1)] = None
+    """Number of the draft that is there, whose version `If-Match` says; needed where there is one."""

@@ -168,21 +168,22 @@ def test_editing_a_stale_draft_takes_it_up_to_today(round2: Play) -> None:
 
 def test_a_draw_made_by_hand_from_nothing(round2: Play) -> None:
     url = f"{round2.round(2)}/draws/manual"
-    listed = round2.chief.post(url)
+    listed = round2.chief.post(url, {"replaces": 1}, version=1)
     assert (listed.status_code, listed.headers["Location"]) == (201, f"{round2.round(2)}/draws/2")
     assert [(row["number"], row["points"]) for row in listed.json["left_over"]] == [
         (1, 1), (2, 1), (3, 1), (4, 0), (5, 0), (6, 0),
     ]  # fmt: skip
     body = {"pairs": [{"first": 2, "second": 1}, {"first": 3, "second": 4}, {"first": 5, "second": 6}]}
-    made = round2.chief.post(url, body)
+    made = round2.chief.post(url, {**body, "replaces": 2}, version=1)
     assert (made.json["source"], made.json["boards"][0]["first"]["number"]) == ("manual", 2)
     assert made.json["cost"]["cross_pairs"] == 1
-    twice = {"pairs": [{"first": 1, "second": 2}, {"first": 2, "second": 9}]}
-    faults = problem(round2.chief.post(url, twice), 422, "draw-incomplete")["errors"]
+    seen = {"replaces": 3}
+    twice = {**seen, "pairs": [{"first": 1, "second": 2}, {"first": 2, "second": 9}]}
+    faults = problem(round2.chief.post(url, twice, version=1), 422, "draw-incomplete")["errors"]
     assert [fault["pointer"] for fault in faults] == ["/pairs/1/first", "/pairs/1/second"]
-    again = {"pairs": [{"first": 1, "second": 4}, {"first": 2, "second": 3}, {"first": 5, "second": 6}]}
-    problem(round2.chief.post(url, again), 422, "reason-needed")
-    assert round2.chief.post(url, {**again, "reason": "重赛"}).status_code == 201
+    again = {**seen, "pairs": [{"first": 1, "second": 4}, {"first": 2, "second": 3}, {"first": 5, "second": 6}]}
+    problem(round2.chief.post(url, again, version=1), 422, "reason-needed")
+    assert round2.chief.post(url, {**again, "reason": "重赛"}, version=1).status_code == 201
     assert round2.chief.post(f"{round2.round(2)}/draws/4/publish", version=1).status_code == 200
 
 
@@ -209,6 +210,43 @@ def test_a_draft_is_edited_only_as_it_was_read(round2: Play) -> None:
     edit(round2, SWAP)
     problem(edit(round2, SWAP), 409, "draw-not-draft")
     problem(round2.referee().patch(f"{round2.round(2)}/draws/2", {"edits": [SWAP]}, version=1), 403, "no-right")
+
+
+def test_a_draw_by_hand_takes_the_place_only_of_the_draft_that_was_seen(round2: Play) -> None:
+    """Pins number and version of the draft that is replaced: another one may have the same version."""
+    url, audit = f"{round2.round(2)}/draws/manual", "SELECT old FROM audit_log WHERE action = 'draw.make'"
+    for body, version in (({}, None), ({}, 1), ({"replaces": 1}, None)):
+        problem(round2.chief.post(url, body, version=version), 428, "version-needed")
+    problem(round2.chief.post(url, {"replaces": 1}, version=2), 412, "stale")
+    problem(round2.chief.post(url, {"replaces": 9}, version=1), 412, "stale")
+    edit(round2, SWAP)
+    refused = problem(round2.chief.post(url, {"replaces": 1}, version=1), 412, "stale")
+    assert (refused["current"]["number"], refused["current"]["version"]) == (2, 1)
+    states = [(draw["number"], draw["state"]) for draw in round2.chief.get(f"{round2.round(2)}/draws").json["items"]]
+    assert states == [(2, "draft"), (1, "replaced")]
+    assert round2.chief.post(url, {"replaces": 2}, version=1).status_code == 201
+    assert round2.service.rows(f"{audit} AND event_id = :id", id=round2.field.event_id)[0].old == {"draw": 2}
+
+
+def test_a_draft_that_is_no_more_is_not_replaced_by_hand(round2: Play) -> None:
+    with round2.service.owner() as session:
+        session.execute(
+            sa.text("UPDATE draw SET state = 'replaced' WHERE event_id = :id"), {"id": round2.field.event_id}
+        )
+    url = f"{round2.round(2)}/draws/manual"
+    problem(round2.chief.post(url, {"replaces": 1}, version=1), 409, "draw-not-draft")
+    problem(round2.chief.post(url, {"replaces": 9}, version=1), 404, "draw-not-found")
+    assert round2.chief.post(url, {}).status_code == 201
+
+
+def test_of_an_edit_and_a_draw_by_hand_at_once_one_wins(round2: Play, other: Session) -> None:
+    """Pins the compare-and-set on the draft when a draw by hand takes its place."""
+    _edit_in(other, round2)
+    url = f"{round2.round(2)}/draws/manual"
+    making = InBackground(round2.service.database, lambda: round2.chief.post(url, {"replaces": 1}, version=1))
+    assert making.waits_for_a_lock()
+    other.commit()
+    problem(making.result(), 409, "draw-not-draft")
 
 
 @pytest.fixture

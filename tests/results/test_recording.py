@@ -121,7 +121,7 @@ def test_a_write_without_a_version_is_refused(round1: Play) -> None:
     problem(round1.referee().put(round1.result_of(1, 1), {"result": "draw"}), 428, "version-needed")
 
 
-@pytest.mark.parametrize("tag", ['W/"c3"', '"v-1"', "*", '"1"', '"v99999999999"'])
+@pytest.mark.parametrize("tag", ['W/"c3"', '"v-1"', "*", '"1"', '"v99999999999"', '"v01"', '"v²"', '"v1", "v2"'])
 def test_a_version_of_another_form_is_refused(round1: Play, tag: str) -> None:
     answer = round1.referee().put(round1.result_of(1, 1), {"result": "draw"}, headers={"If-Match": tag})
     problem(answer, 422, "bad-version")

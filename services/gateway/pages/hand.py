@@ -10,7 +10,7 @@ from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 from qisai.client import Client, DrawView
-from qisai.errors import Conflict, Invalid, QisaiError, Stale, Unauthenticated
+from qisai.errors import Conflict, Invalid, PreconditionMissing, QisaiError, Stale, Unauthenticated
 from qisai.kernel import parse_tournament
 from qisai.kernel.pairing.hand import manual_draw
 from qisai.web.rights import Right, requires
@@ -133,10 +133,19 @@ def by_hand(event_id: int, round_no: int) -> Page:
     if not faults:
         try:
             asking.rounds.make_draw(
-                event_id, round_no, read.pairs, bye=read.bye, reason=reason, key=form.get("key") or None
+                event_id,
+                round_no,
+                read.pairs,
+                bye=read.bye,
+                reason=reason,
+                replaces=next((draw for draw in draws if draw.state == "draft"), None),
+                key=form.get("key") or None,
             )
         except Unauthenticated:
             raise
+        except (Stale, PreconditionMissing):
+            conflict = _conflict(asking, event_id, round_no)
+            return _page(event_id, round_no, form, status=412, conflict=conflict, hand_open=True)
         except QisaiError as error:
             status, faults = status_of(error), list(lines_of(error))
             if error.slug == "reason-needed" and tournament is not None:

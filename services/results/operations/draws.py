@@ -96,10 +96,11 @@ def require_seen(draw: DrawRow, seen_version: int) -> None:
         detail = f"Draw {draw.number} of round {draw.round_no} is {draw.state.value}, no draft any more."
         raise Conflict("draw-not-draft", detail, state=draw.state.value)
     if draw.version != seen_version:
-        raise _stale(draw)
+        raise stale(draw)
 
 
-def _stale(draw: DrawRow) -> Stale:
+def stale(draw: DrawRow) -> Stale:
+    """The refusal of a write that saw another draft than this one."""
     current = {
         "number": draw.number,
         "state": draw.state.value,

@@ -17,7 +17,7 @@ from qisai.db.jobs import IS_ACTIVE, JobRow
 from qisai.db.rounds import DrawRow, DrawState
 from qisai.db.session import now
 from qisai.db.snapshot import Snapshot
-from qisai.errors import Blocker, Conflict, FieldError, Invalid
+from qisai.errors import Blocker, Conflict, FieldError, Invalid, PreconditionMissing
 from qisai.kernel.draw_file import MAX_LIST, draw_to_json, parse_draw
 from qisai.kernel.model import Draw
 from qisai.kernel.pairing.hand import Edit, Edited, Needed, edit_draw, manual_draw
@@ -26,8 +26,16 @@ from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
 from services.results.answers import moment
 from services.results.operations.drawable import read_drawable
-from services.results.operations.draws import change_draw, require_seen
+from services.results.operations.draws import change_draw, require_seen, stale
 from services.results.queries import draws as queries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenDraft:
+    """A draft as somebody saw it."""
+
+    number: int
+    version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,22 +83,40 @@ def make_draft(
     pairs: Sequence[tuple[int, int]],
     bye: int | None,
     reason: str,
+    replaces: SeenDraft | None,
 ) -> int:
     """The number of a draft made by hand; without pairs it is the list of the pool to start from.
 
-    A draft that is there already is replaced. Raises as `edit_draft`; `Invalid` `draw-incomplete` for somebody twice or
-    not present.
+    A draft that is there already is replaced, if `replaces` is that one. Raises as `edit_draft`; `PreconditionMissing`
+    where a draft is there that nobody said to have seen; `Invalid` `draw-incomplete` for somebody twice or not present.
     """
     snapshot = read_drawable(session, event_id, round_no=round_no)
     _refuse_active_job(session, event_id, round_no)
+    replaced = _draft_to_replace(session, event_id, round_no, replaces)
     edited = manual_draw(snapshot.tournament, pairs, bye, reason=reason, note=_note(session, actor))
     _require_reasons(edited.needed, ["/reason"])
     made = ByHand(row=_row(edited.draw, snapshot, event_id, round_no), edited=edited, snapshot=snapshot)
-    here = (DrawRow.event_id == event_id, DrawRow.round_no == round_no, DrawRow.state == DrawState.DRAFT)
-    replaced = sa.update(DrawRow).where(*here).values(state=DrawState.REPLACED, version=DrawRow.version + 1)
-    session.execute(replaced.execution_options(synchronize_session=False))
-    _store(session, actor, made, action="draw.make", old=None, new={"pairs": len(pairs), "reason": reason})
+    if replaced is not None:
+        change_draw(session, replaced, values={"state": DrawState.REPLACED})
+    old = None if replaced is None else {"draw": replaced.number}
+    _store(session, actor, made, action="draw.make", old=old, new={"pairs": len(pairs), "reason": reason})
     return made.row.number
+
+
+def _draft_to_replace(session: Session, event_id: int, round_no: int, seen: SeenDraft | None) -> DrawRow | None:
+    here = (DrawRow.event_id == event_id, DrawRow.round_no == round_no, DrawRow.state == DrawState.DRAFT)
+    draft = session.scalars(sa.select(DrawRow).where(*here)).one_or_none()
+    if seen is None:
+        if draft is not None:
+            detail = f"Draft {draft.number} is there: say that you saw it, by its number (replaces) and If-Match."
+            raise PreconditionMissing("version-needed", detail)
+        return None
+    if draft is None:
+        draft = queries.draw(session, event_id, round_no=round_no, number=seen.number)
+    elif draft.number != seen.number:
+        raise stale(draft)
+    require_seen(draft, seen.version)
+    return draft
 
 
 def _edited(session: Session, actor: Actor, old: DrawRow, edits: list[Edit]) -> ByHand:

@@ -92,13 +92,19 @@ def edit(path: DrawPath, query: DryRunQuery, body: DrawEdits) -> Response:
 @api.post("/events/<int:event_id>/rounds/<int:round_no>/draws/manual")
 @requires(Right.PAIR)
 def make_by_hand(path: RoundPath, body: ManualDraw) -> Response:
-    """A draft made by hand, whole or in part; with an empty body the list of the pool, in order, to pair from."""
+    """A draft made by hand, whole or in part; with an empty body the list of the pool, in order, to pair from.
+
+    Where a draft is there, `replaces` and `If-Match` say that it was seen.
+    """
     caller = current_caller()
     with here().database.transaction() as session:
         return once(session, caller, lambda: _make(session, path, body)).response()
 
 
 def _make(session: Session, path: RoundPath, body: ManualDraw) -> Answer:
+    seen = None
+    if body.replaces is not None:
+        seen = hand_draws.SeenDraft(number=body.replaces, version=version_seen())
     number = hand_draws.make_draft(
         session,
         current_caller().actor,
@@ -107,6 +113,7 @@ def _make(session: Session, path: RoundPath, body: ManualDraw) -> Answer:
         pairs=[(pair.first, pair.second) for pair in body.pairs],
         bye=body.bye,
         reason=body.reason,
+        replaces=seen,
     )
     made = DrawPath(event_id=path.event_id, round_no=path.round_no, draw_no=number)
     headers = {"Location": f"/api/v1/events/{path.event_id}/rounds/{path.round_no}/draws/{number}", **version_tag(1)}

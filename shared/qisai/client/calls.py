@@ -18,18 +18,26 @@ class Calls:
     def _get(self, path: str, **query: Any) -> Any:
         return self._transport.send(Request(method="GET", path=path, query=text_query(query))).json()
 
-    def _create(self, path: str, body: Any = None, *, key: str | None = None, **query: Any) -> Any:
-        return self._create_reply(path, body, key=key, **query).json()
+    def _create(
+        self, path: str, body: Any = None, *, key: str | None = None, version: int | None = None, **query: Any
+    ) -> Any:
+        return self._create_reply(path, body, key=key, version=version, **query).json()
 
-    def _create_reply(self, path: str, body: Any = None, *, key: str | None = None, **query: Any) -> Reply:
-        """POST with an `Idempotency-Key`: a caller who repeats it after a lost answer passes the key of the first."""
+    def _create_reply(
+        self, path: str, body: Any = None, *, key: str | None = None, version: int | None = None, **query: Any
+    ) -> Reply:
+        """POST with an `Idempotency-Key`: a caller who repeats it after a lost answer passes the key of the first.
+
+        `version`: of what the new thing takes the place of.
+        """
+        seen = {} if version is None else {"If-Match": f'"v{version}"'}
         return self._transport.send(
             Request(
                 method="POST",
                 path=path,
                 query=text_query(query),
                 body={} if body is None else body,
-                headers={"Idempotency-Key": key or uuid.uuid4().hex},
+                headers={"Idempotency-Key": key or uuid.uuid4().hex, **seen},
             )
         )
 

@@ -92,11 +92,19 @@ class RoundCalls(Calls):
         *,
         bye: int | None = None,
         reason: str = "",
+        replaces: DrawView | None = None,
         key: str | None = None,
     ) -> DrawView:
-        """A draft made by hand from (first, second) numbers; without pairs `left_over` lists the pool in order."""
-        body = {"pairs": [{"first": a, "second": b} for a, b in pairs], "bye": bye, "reason": reason}
-        return DrawView.from_json(self._create(f"{_round_path(event_id, round_no)}/draws/manual", body, key=key))
+        """A draft made by hand from (first, second) numbers; without pairs `left_over` lists the pool in order.
+
+        `replaces`: the draft that is there, as it was seen. Raises `PreconditionMissing` without, `Stale` for another.
+        """
+        body: dict[str, Any] = {"pairs": [{"first": a, "second": b} for a, b in pairs], "bye": bye, "reason": reason}
+        version = None
+        if replaces is not None:
+            body["replaces"], version = replaces.number, replaces.version
+        path = f"{_round_path(event_id, round_no)}/draws/manual"
+        return DrawView.from_json(self._create(path, body, key=key, version=version))
 
     def accept(self, event_id: int, round_no: int, draw: DrawView) -> DrawView:
         """Accepts a degraded draft, so that it may be published."""

@@ -14,7 +14,7 @@ from flask import Response, jsonify, request
 
 from qisai.errors import Invalid, PreconditionMissing
 
-_VERSION: Final = re.compile(r'"v(\d{1,10})"')
+_VERSION: Final = re.compile(r'"v(0|[1-9][0-9]{0,9})"')  # one way to write each version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
