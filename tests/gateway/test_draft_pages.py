@@ -139,6 +139,13 @@ def test_of_two_who_change_a_draft_the_second_is_told_who_was_first_and_decides(
     assert frozenset((6, other)) in opponents(platform, event_id, 3)
 
 
+def test_a_change_of_a_draft_that_was_accepted_meanwhile_is_a_conflict_too(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform, needs_acceptance=True)
+    platform.admin.rounds.accept(event_id, 3, platform.admin.rounds.draw(event_id, 3, 1))
+    assert edit(chief, event_id, 1, "swap", "1", "6").status_code == 412
+    assert len(platform.admin.rounds.draws(event_id, 3)) == 1
+
+
 def test_one_goes_back_to_an_earlier_draft_sides_and_all(platform: Platform, chief: Person) -> None:
     event_id = drawn(platform)
     wanted = pairs(platform, event_id, 1)

@@ -95,9 +95,7 @@ def test_a_step_on_a_round_that_somebody_changed_is_refused_says_by_whom_and_kee
     assert f'name="version" value="{seen + 1}"' in stale.text
 
 
-def test_a_round_without_results_is_taken_back_with_a_reason(
-    platform: Platform, chief: Person, public: Person
-) -> None:
+def test_a_round_without_results_is_taken_back_with_a_reason(platform: Platform, chief: Person, public: Person) -> None:
     event_id = platform.event()
     address = f"/events/{event_id}/rounds/2/draw"
     assert chief.post(f"{address}/unpublish", version=version(platform, event_id), reason="").status_code == 422

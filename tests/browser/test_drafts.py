@@ -1,0 +1,169 @@
+"""The chief referee's pages in a real browser: changing a draft by hand, the clock, a correction on a phone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from qisai.kernel.model import Result
+from tests.gateway.drafts import computed_draft
+from tests.gateway.platform import Platform, tournament
+
+SOON = 8_000
+"""Milliseconds; the machine may be busy."""
+
+
+@pytest.fixture
+def drawn(page: Page, platform: Platform) -> int:
+    """An event whose third round has a draft, on the page."""
+    event_id = platform.event(tournament(reported=4))
+    computed_draft(platform, event_id, 3)
+    page.goto(f"/events/{event_id}/rounds/3/draw")
+    return event_id
+
+
+def entrant(page: Page, number: int) -> Locator:
+    return page.locator(f'[data-pick="{number}"]')
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.locator(f"#edit [name={name}]")
+
+
+def drafts(platform: Platform, event_id: int) -> int:
+    return len(platform.admin.rounds.draws(event_id, 3))
+
+
+def test_two_entrants_are_chosen_and_what_it_costs_shows_at_once(page: Page, platform: Platform, drawn: int) -> None:
+    entrant(page, 1).click()
+    entrant(page, 6).click()
+    preview = page.locator("#preview")
+    expect(preview).to_contain_text("change places", timeout=SOON)
+    expect(preview).to_contain_text("clashes over the side 0 → 2")
+    assert drafts(platform, drawn) == 1
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_text("The draft is changed.")).to_be_visible(timeout=SOON)
+    assert drafts(platform, drawn) == 2
+
+
+def test_opponents_are_offered_other_sides_and_a_broken_rule_asks_for_a_reason(
+    page: Page, platform: Platform, drawn: int
+) -> None:
+    row = page.locator("#draft tbody tr").first
+    row.locator("[data-pick]").nth(0).click()
+    row.locator("[data-pick]").nth(1).click()
+    expect(field(page, "kind")).to_have_value("sides")
+    field(page, "kind").select_option("pair")
+    field(page, "a").fill("1")
+    field(page, "b").fill("2")
+    expect(page.locator("#preview")).to_contain_text("have met before", timeout=SOON)
+    page.get_by_role("button", name="Change it").click()
+    assert field(page, "reason").evaluate("field => field.validity.valueMissing")
+    assert drafts(platform, drawn) == 1
+    field(page, "reason").fill("重赛")
+    page.get_by_role("button", name="Change it").click()
+    expect(page.locator(".left-over li")).to_have_count(2, timeout=SOON)
+    left = page.locator(".left-over li")
+    left.nth(0).press("Enter")
+    left.nth(1).press("Enter")
+    expect(field(page, "kind")).to_have_value("pair")
+
+
+def test_one_is_dragged_onto_another(page: Page, drawn: int) -> None:
+    entrant(page, 1).drag_to(entrant(page, 6))
+    expect(page.locator("#preview")).to_contain_text("change places", timeout=SOON)
+    expect(field(page, "a")).to_have_value("1")
+    expect(field(page, "b")).to_have_value("6")
+
+
+def test_who_changes_a_draft_that_is_changed_already_sees_both_and_decides(
+    page: Page, platform: Platform, drawn: int
+) -> None:
+    seen = platform.admin.rounds.draw(drawn, 3, 1)
+    platform.admin.rounds.edit_draw(drawn, 3, seen, [{"kind": "unpair", "entrants": [8]}])
+    entrant(page, 1).click()
+    entrant(page, 6).click()
+    expect(page.get_by_role("alert")).to_contain_text("Somebody else changed this draft meanwhile", timeout=SOON)
+    expect(page.get_by_role("alert")).to_contain_text("8 周八 is taken out")
+    page.get_by_role("button", name="Make mine in this draft").click()
+    expect(page.get_by_text("The draft is changed.")).to_be_visible(timeout=SOON)
+    assert drafts(platform, drawn) == 3
+
+
+def seconds(clock: Locator) -> int:
+    hours, minutes, rest = (int(part) for part in (clock.text_content() or "").split(":"))
+    return 3600 * hours + 60 * minutes + rest
+
+
+def test_the_clock_ticks_for_the_public_by_the_servers_time_and_stands_when_it_is_paused(
+    context: BrowserContext, platform: Platform
+) -> None:
+    event_id = platform.event()
+    rounds = platform.admin.rounds
+    rounds.set_clock(event_id, rounds.get(event_id, 2), "start", seconds=3600)
+    page = context.new_page()
+    page.add_init_script("const now = Date.now; Date.now = () => now() - 5 * 3600e3;")  # this machine's clock is wrong
+    with page.expect_request("**/stream?*"):
+        page.goto(f"/events/{event_id}/rounds/2")
+    clock = page.locator(".clock .time")
+    first = seconds(clock)
+    assert 3560 < first <= 3600
+    page.wait_for_timeout(2500)
+    assert 1 <= first - seconds(clock) <= 6
+    rounds.set_clock(event_id, rounds.get(event_id, 2), "pause")
+    expect(page.locator(".clock")).to_have_attribute("data-runs", "false", timeout=SOON)
+    stands = seconds(clock)
+    page.wait_for_timeout(1500)
+    assert seconds(clock) == stands
+    rounds.set_clock(event_id, rounds.get(event_id, 2), "resume")
+    expect(page.locator(".clock")).to_have_attribute("data-runs", "true", timeout=SOON)
+    assert abs(seconds(clock) - stands) <= 6
+
+
+def test_a_referee_whose_result_needs_a_reason_is_led_to_the_board(page: Page, platform: Platform) -> None:
+    event_id = platform.event()
+    rounds = platform.admin.rounds
+    rounds.reopen(event_id, rounds.get(event_id, 1), reason="更正")
+    page.goto(f"/events/{event_id}/rounds/1/entry")
+    row = page.locator("tr[data-number='1']")
+    row.get_by_role("button", name="½").click()
+    row.get_by_role("link", name="To the board").click()
+    page.wait_for_url("**/boards/1")
+    page.locator("select[name=result]").select_option("draw")
+    page.get_by_label("Reason").fill("看错记录")
+    page.get_by_role("button", name="See what it moves").click()
+    expect(page.locator("#moved")).to_contain_text("→")
+    expect(page.get_by_label("Reason")).to_have_value("看错记录")
+    page.get_by_role("button", name="Write it").click()
+    expect(page.get_by_text("Board 1 is saved.")).to_be_visible(timeout=SOON)
+    assert rounds.boards(event_id, 1).items[0].result is Result.DRAW
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_page_of_the_chief_referee_is_wider_than_the_screen(page: Page, platform: Platform, width: int) -> None:
+    event_id = platform.event(tournament(reported=4))
+    computed_draft(platform, event_id, 3, needs_acceptance=True, relaxed=("sides", "score:2"))
+    page.set_viewport_size({"width": width, "height": 800})
+    for path in (
+        "rounds/3/draw",
+        "rounds/3/draw/list",
+        "rounds/2/draw",
+        "rounds/2/entry",
+        "rounds/2/batch",
+        "rounds/1/boards/1",
+        "decisions",
+        "log",
+    ):
+        page.goto(f"/events/{event_id}/{path}")
+        page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    page.goto(f"/events/{event_id}/rounds/3/draw")
+    entrant(page, 1).click()
+    entrant(page, 6).click()
+    expect(page.locator("#preview")).to_contain_text("change places", timeout=SOON)
+    box = page.locator("#edit").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 801, "the form stays in sight while one chooses"
+    assert re.search("active", page.locator("#edit").get_attribute("class") or "")
