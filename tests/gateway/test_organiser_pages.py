@@ -61,6 +61,10 @@ def test_six_with_four_rounds_are_told_that_the_field_may_run_dry(platform: Plat
     assert "proposed: 3" in page
     assert "with 6 entrants a legal draw is certain for 3 rounds" in page
     assert field(page, "rounds") == "4"
+    taken = admin.post("/events/new", **NEW, expected_entrants="6", rounds="4", take="3").text
+    assert field(taken, "rounds") == "3"
+    assert "Every round has a legal draw" in taken
+    assert "Take the proposal" not in taken
     assert not [event for event in platform.admin.events.list(q="公开赛") if event.expected_entrants == 6]
     event = platform.admin.events.get(made(admin, expected_entrants="6", rounds="4"))
     assert (event.regulations["rounds"], event.expected_entrants) == (4, 6)

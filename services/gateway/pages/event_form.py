@@ -37,8 +37,8 @@ def create() -> str | Response | tuple[str, int]:
     """Shows what the choices mean, or makes the event; what was typed stays in the form."""
     for_those_who(Right.CREATE_EVENT)
     profile = _profile(request.form.get("profile", ""))
-    form = _of_game(request.form.to_dict(), profile)
-    if "preview" in request.form:
+    form = _of_game(_taken(request.form.to_dict()), profile)
+    if "preview" in form:
         return _new_page(form, profile)
     regulations = values.regulations_asked(form, base=profile.regulations, profile=profile)
     try:
@@ -66,10 +66,10 @@ def edit(event_id: int) -> str:
 def change(event_id: int) -> str | Response | tuple[str, int]:
     """Shows what the choices mean, or saves them at the version that the form saw."""
     event = _event(event_id)
-    form = request.form.to_dict()
+    form = _taken(request.form.to_dict())
     if event.frozen_at:  # what is frozen is not in the form
         form = {**values.regulations_of(event.regulations), **form}
-    if "preview" in request.form:
+    if "preview" in form:
         return _edit_page(event, form, version=request.form.get("version", type=int))
     seen = Event(id=event_id, name="", state="", profile="", version=request.form.get("version", type=int) or 0)
     try:
@@ -167,6 +167,11 @@ def _theirs(event: Event, form: values.Typed) -> list[tuple[str, str, str]]:
         for name in shown
         if now.get(name, "") != form.get(name, "")
     )
+
+
+def _taken(form: dict[str, str]) -> dict[str, str]:
+    """The form with the number of rounds that was proposed, where that was taken: it is then looked at again."""
+    return form if "take" not in form else {**form, "rounds": form["take"], "preview": "1"}
 
 
 def _of_game(form: dict[str, str], profile: Profile) -> dict[str, str]:

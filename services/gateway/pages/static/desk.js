@@ -15,7 +15,7 @@ if (form) {
   const tell = () => {
     const typed = field.value.trim().toLowerCase();
     const found = typed ? rows.filter((row) => row.dataset.state === form.dataset.state && fits(row, typed)) : [];
-    if (!typed) says.textContent = "";
+    if (!typed || !("whole" in form.dataset)) says.textContent = ""; // others may fit who are not shown
     else if (found.length === 1) says.textContent = says.dataset.one.replace("{name}", found[0].dataset.name);
     else if (found.length) says.textContent = says.dataset.many.replace("{count}", found.length);
     else says.textContent = says.dataset.none;
