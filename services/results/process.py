@@ -29,9 +29,8 @@ class Process:
 
 
 def hold(app: Flask, process: Process) -> None:
-    """Leaves it with the application; its database also under `qisai.database`, where tests and forks find it."""
+    """Leaves it with the application; its views find it with `here`."""
     app.extensions[_KEY] = process
-    app.extensions["qisai.database"] = process.database
 
 
 def here() -> Process:

@@ -3,58 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
-from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from qisai.db.accounts import Role
 from services.registration.app import create_app
 from tests import calls, fields
-from tests.servers import Database, Servers
+from tests.served import Service, ok, problem, running
+from tests.servers import Servers
 
-NO_BROKER = "redis://127.0.0.1:1/0"
-"""Nobody listens there: this service must not need Redis."""
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """The application, its database, and people who call it."""
-
-    app: Flask
-    database: Database
-
-    def owner(self) -> AbstractContextManager[Session]:
-        """A committing session behind the service's back."""
-        return fields.owner_of(self.database.owner_url)
-
-    def rows(self, statement: str, **values: Any) -> list[Any]:
-        """Rows of a plain query, as they are committed now."""
-        with self.owner() as session:
-            return list(session.execute(sa.text(statement), values).all())
-
-    def person(self, role: Role | None, event_id: int | None = None, *, name: str = "赵登记") -> calls.Caller:
-        """A new account with one role."""
-        with self.owner() as session:
-            account_id = fields.account(session, name=name, role=role, event_id=event_id)
-        return calls.caller(self.app, account_id=account_id)
-
-    def public(self) -> calls.Caller:
-        return calls.caller(self.app)
+__all__ = ["Fair", "Service", "make_fair", "ok", "problem"]
 
 
 @pytest.fixture(scope="module")
 def service(servers: Servers) -> Iterator[Service]:
-    database = servers.clone()
-    environment = calls.service_environment("registration", database, redis_url=NO_BROKER)
-    with calls.service_app(create_app, environment) as app:
-        yield Service(app, database)
-    servers.drop(database)
+    with running(servers, "registration", create_app) as started:
+        yield started
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +129,3 @@ def make_fair(service: Service, *, state: str = "open", **body: Any) -> Fair:
 def fair(service: Service) -> Fair:
     """An open event with approval and check-in, nobody in it."""
     return make_fair(service)
-
-
-def ok(response: TestResponse, status: int = 200) -> Any:
-    """The body of a call that went well."""
-    assert response.status_code == status, response.get_data(as_text=True)
-    return response.json
-
-
-def problem(response: TestResponse, status: int, slug: str) -> dict[str, Any]:
-    """The problem document of a refused call, after checking status, kind and form."""
-    assert response.status_code == status, response.get_data(as_text=True)
-    assert response.content_type.startswith("application/problem+json")
-    body: dict[str, Any] = response.json  # type: ignore[assignment]
-    assert body["type"] == f"urn:qisai:problem:{slug}", body
-    return body

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from qisai.db.events import EventRow, EventState, ProfileRow
 from qisai.db.session import compare_and_set
 from qisai.errors import Conflict, FieldError, Invalid, Stale
-from qisai.ledger import audit, feed
+from qisai.ledger import audit, event_states, feed
 from qisai.ledger.actor import Actor
 from services.registration.advice import FieldSize
 from services.registration.answers import EVENT_BASICS, event_basics
@@ -152,17 +152,7 @@ def move_event(
             state=source.value, target=target.value,
         )  # fmt: skip
     _write(session, event, values={"state": target})
-    old, new = {"state": source.value}, {"state": target.value}
-    audit.record(
-        session,
-        actor,
-        action=f"event.{target.value}",
-        subject=f"event:{event_id}",
-        event_id=event_id,
-        old=old,
-        new=new,
-    )
-    feed.publish(session, event_id, "event.state", data=new)
+    event_states.moved(session, actor, event_id, source=source, target=target)
     if target in (EventState.OPEN, EventState.DRAFT):
         require_before_round_1(session, event_id, what="the event does not go back to registration")
     return event

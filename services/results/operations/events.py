@@ -12,7 +12,7 @@ from qisai.db.rounds import BoardRow, RoundRow, RoundState
 from qisai.db.session import compare_and_set
 from qisai.errors import Blocker, Conflict, NotFound, Stale
 from qisai.kernel.model import Result
-from qisai.ledger import audit, feed
+from qisai.ledger import event_states
 from qisai.ledger.actor import Actor
 from services.results.operations.rounds import missing_result
 from services.results.queries.boards import open_boards
@@ -68,18 +68,7 @@ def _move(
             raise Stale("stale", "The event was changed meanwhile.", current=_current(event))
         detail = f"The event is {event.state.value}; only a {source.value} one becomes {target.value}."
         raise Conflict("event-state", detail, state=event.state.value)
-    old, new = {"state": source.value}, {"state": target.value}
-    audit.record(
-        session,
-        actor,
-        action=f"event.{target.value}",
-        subject=f"event:{event_id}",
-        event_id=event_id,
-        old=old,
-        new=new,
-        reason=reason,
-    )
-    feed.publish(session, event_id, "event.state", data=new)
+    event_states.moved(session, actor, event_id, source=source, target=target, reason=reason)
     return event_row(session, event_id)
 
 

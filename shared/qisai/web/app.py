@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -16,12 +17,15 @@ from pydantic import ValidationError
 from werkzeug.exceptions import UnsupportedMediaType
 
 import qisai
-from qisai import telemetry
+from qisai import settings, telemetry
 from qisai.db.session import DATABASE_AWAY, Database
 from qisai.errors import Invalid, Unavailable
 from qisai.web import assertion, health, identity, metrics, problems, rights
 
 log = structlog.get_logger()
+
+DATABASE: Final = "qisai.database"
+"""Under which name a service's application keeps its `Database`."""
 
 SECURITY_SCHEMES: Mapping[str, Any] = {
     "token": {"type": "http", "scheme": "bearer"},
@@ -99,6 +103,26 @@ def make_service(
 
     rights.refuse_undeclared(app)
     return app
+
+
+def service_from_environment(name: str, *, blueprints: Iterable[APIBlueprint]) -> tuple[OpenAPI, Database]:
+    """A service behind the gateway and its database, with settings from the environment; logging is set up.
+
+    Raises `Invalid` naming a setting that is missing, `RuntimeError` where a route declares no right.
+    """
+    telemetry.set_up_logging(name)
+    found = settings.service_settings(name)
+    database = Database(found.database_url, application=name)
+    os.register_at_fork(after_in_child=database.dispose_after_fork)
+    app = make_service(
+        name,
+        database=database,
+        assertion_public_key=found.assertion_public_key,
+        max_body_bytes=found.max_body_bytes,
+        blueprints=blueprints,
+    )
+    app.extensions[DATABASE] = database
+    return app, database
 
 
 def _admit(database: Database, said: assertion.Assertion, declared: rights.Declaration) -> None:
