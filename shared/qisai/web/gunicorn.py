@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import struct
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from qisai.web.unreadable import answer_with_problems
 
 keepalive = 75  # longer than the gateway's pooled connections live, or writes would meet closed sockets
 timeout = 60
@@ -20,6 +24,9 @@ limit_request_line = 4094
 limit_request_field_size = 16_384  # an assertion is about 600 bytes
 forwarded_allow_ips = "127.0.0.1"
 control_socket_disable = True
+SILENT_SECONDS = 10
+"""Between two pieces of one request. The gateway sends a request whole, so only who reaches a service past it is slow;
+who sends a piece every few seconds still holds a thread, and that port is for the gateway only."""
 
 
 def on_starting(server: Any) -> None:
@@ -31,6 +38,20 @@ def on_starting(server: Any) -> None:
     folder = tempfile.mkdtemp(prefix=f"qisai-metrics-{os.getpid()}-", dir=worker_tmp_dir)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
     server.qisai_metrics = folder
+
+
+def when_ready(server: Any) -> None:
+    """Gives up a caller of a threaded worker who stops in the middle of a request, who would hold its thread.
+
+    Connections inherit it from the socket they come in at. Workers of gevent never wait in the system and do not mind.
+    """
+    for listener in server.LISTENERS:
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", SILENT_SECONDS, 0))
+
+
+def post_worker_init(worker: Any) -> None:
+    """What cannot be read as a request is refused like everything else."""
+    answer_with_problems(worker)
 
 
 def _sweep(place: Path) -> None:
