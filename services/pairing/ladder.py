@@ -18,6 +18,7 @@ from qisai.errors import QisaiError
 from qisai.kernel.check import violations
 from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Draw, Source, Stage, Tournament
+from qisai.kernel.pairing.draw import rank_of
 from qisai.kernel.pairing.edit import complete_draw
 
 _LOOK_BACK = 20
@@ -44,7 +45,7 @@ def last_valid_draw(session: Session, *, event_id: int, best: Draw | None, tourn
             words=f"This is the best draw found until then; it is legal, not proven best (relaxed: {left_open}).",
         )
     earlier = _earlier_draft(session, event_id, tournament=tournament)
-    if earlier is not None and (best is None or tuple(earlier.draw.cost.values()) < tuple(best.cost.values())):
+    if earlier is not None and (best is None or rank_of(earlier.draw) < rank_of(best)):
         answer = earlier
     return answer
 

@@ -15,6 +15,7 @@ from qisai.errors import Unavailable
 from qisai.kernel.check import violations
 from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Draw, Tournament
+from qisai.kernel.pairing.draw import rank_of
 from qisai.kernel.pairing.search import DEFAULT_DEPTH, LEAST_STEPS, STEPS_PER_ENTRANT
 from qisai.kernel.tournament_file import tournament_to_json
 from services.pairing import jobs
@@ -101,8 +102,8 @@ def _consider(run: Run, found: DrawFound, *, snapshot: Snapshot) -> None:
     if faults:
         run.refused.append({"elapsed_ms": found.elapsed_ms, "violations": [str(fault) for fault in faults]})
         log.error("solver.illegal_draw", violations=len(faults))
-    elif run.best is None or tuple(draw.cost.values()) <= tuple(run.best.cost.values()):
-        run.best = draw  # the same draw again is one whose cost was proven meanwhile
+    elif run.best is None or rank_of(draw) <= rank_of(run.best):
+        run.best = draw  # the same draw again is one of which more was proven meanwhile
 
 
 def _renew(

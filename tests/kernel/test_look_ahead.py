@@ -3,10 +3,13 @@
 import random
 import time
 from dataclasses import replace
+from itertools import pairwise
 
-from qisai.kernel import pair_round
+from qisai.kernel import NoLegalDraw, improve, pair_round, rank_of, violations
 from qisai.kernel.model import FirstRound, FirstRoundMode, ForbiddenPair, LookAhead
 from qisai.kernel.pairing.small_fields import pairings
+from qisai.kernel.tournament_file import parse_tournament
+from tests.kernel.hostile_small_fields import hostile_small_field
 from tests.kernel.short_events import event, opponents, played
 
 SYSTEM = FirstRound(mode=FirstRoundMode.SYSTEM)
@@ -141,3 +144,32 @@ def test_all_pairings_of_a_complete_field_are_met_once():
     everybody = [0b111111 & ~(1 << v) for v in range(6)]
     found = {tuple(sorted(pairs)) for pairs in pairings(0b111111, everybody)}
     assert len(found) == len(list(pairings(0b111111, everybody))) == 15
+
+
+def test_improve_gives_its_first_draw_before_looking_ahead_and_then_only_better_ones():
+    kinds = set()
+    for seed in range(60):
+        tournament = parse_tournament(hostile_small_field(random.Random(seed), smallest=6))
+        try:
+            draws = list(improve(tournament))
+        except NoLegalDraw:
+            continue
+        assert all(violations(tournament, draw) == [] for draw in draws)
+        if len(draws) > 1 and draws[0].look_ahead is LookAhead.OPEN:
+            kinds.add(draws[1].look_ahead)
+            assert not draws[0].optimal
+            assert not draws[0].proven
+        assert all(draw.look_ahead is not LookAhead.OPEN for draw in draws[1:])
+        ranks = [rank_of(draw) for draw in draws]
+        assert ranks == sorted(ranks, reverse=True)
+        assert all(one != other for one, other in pairwise(draws))
+        assert draws[-1] == pair_round(tournament) or draws[-1].cost == pair_round(tournament).cost
+    assert kinds == {LookAhead.NONE, LookAhead.KEPT, LookAhead.EXCLUDED}
+
+
+def test_a_dearer_draw_that_goes_on_ranks_before_a_cheaper_one_not_known_to():
+    later = [ForbiddenPair(entrants=pair, from_round=2) for pair in ((1, 2), (3, 4), (1, 3), (2, 4))]
+    first, best = list(improve(event(4, rounds=2, forbidden=later)))
+    assert (first.look_ahead, best.look_ahead) == (LookAhead.OPEN, LookAhead.EXCLUDED)
+    assert tuple(first.cost.values()) < tuple(best.cost.values())
+    assert rank_of(best) < rank_of(first)

@@ -56,4 +56,6 @@ def _print(found: Verification) -> None:
     not_asked = "not asked for (the draw was not computed, or was cut short)"
     words = {None: not_asked, True: "the same draw", False: "another draw, or another claim about it"}
     print(f"drawing again: {words[found.reproduced]}")
+    if found.false_claims:
+        print(f"claims: not true of this draw: {', '.join(found.false_claims)}")
     print("holds" if found.holds else "does not hold")

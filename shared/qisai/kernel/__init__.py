@@ -9,7 +9,7 @@ from qisai.kernel.check import Violation, violations
 from qisai.kernel.draw_file import draw_to_json, parse_draw
 from qisai.kernel.json_text import parse_json
 from qisai.kernel.model import Draw, Regulations, Tournament
-from qisai.kernel.pairing import NoLegalDraw, complete_draw, improve, pair_round
+from qisai.kernel.pairing import NoLegalDraw, complete_draw, improve, pair_round, rank_of
 from qisai.kernel.pairing.explain import explain
 from qisai.kernel.pairing.forecast import forecast
 from qisai.kernel.profiles import PROFILES, Profile
@@ -46,6 +46,7 @@ __all__ = [
     "parse_json",
     "parse_regulations",
     "parse_tournament",
+    "rank_of",
     "regulations_to_json",
     "standing_scores",
     "tournament_sha256",

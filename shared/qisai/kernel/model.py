@@ -266,6 +266,8 @@ class LookAhead(StrEnum):
     NONE = "none"
     KEPT = "kept"
     EXCLUDED = "excluded"
+    OPEN = "open"
+    """It was not looked for yet: the first draw of all, which has to come at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

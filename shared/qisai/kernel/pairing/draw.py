@@ -51,33 +51,46 @@ def pair_round(
     choice = _ideal(drawing)
     if choice is None:
         choice = _best(drawing) if Stage(stage) is Stage.OPTIMAL else _first(drawing, limits)
-    return _checked(drawing, _looking_ahead(drawing, choice))
+    return _checked(drawing, _looking_ahead(drawing, choice, _continuations(drawing)))
 
 
 def improve(tournament: Tournament, budget: int | None = None, *, limits: Limits | None = None) -> Iterator[Draw]:
     """Draws of the next round, each valid and strictly better than the one before; the last is the best found.
 
     The search's draw comes within milliseconds, then what the optimal stage finds with `budget` steps (None: all it
-    needs). Better means: a smaller tuple of costs, or the same draw, now proven optimal. Raises like `pair_round`.
+    needs). Better means: a lower `rank_of`, or the same draw, of which more is known now: that it is optimal, or what
+    looking ahead says of it. Where look-ahead is due the first draw is `open`. Raises like `pair_round`.
     """
     drawing = drawing_of(tournament)
     if drawing.field.odd and not drawing.field.regulations.allow_bye:
         raise no_legal_draw(drawing.field)
     ideal = _ideal(drawing)
-    if ideal is not None:
-        yield _checked(drawing, _looking_ahead(drawing, ideal))
-        return
-    best = _checked(drawing, _looking_ahead(drawing, _first(drawing, limits)))
+    first = ideal or _first(drawing, limits)
+    continuations = _continuations(drawing)
+    if continuations is not None:
+        yield _checked(drawing, _left_open(first))
+    best = _checked(drawing, _looking_ahead(drawing, first, continuations))
     yield best
-    if best.optimal:
+    if ideal is not None or best.optimal:
         return
     for found in _ever_better(drawing, budget):
-        choice = _looking_ahead(drawing, _of_optimal_stage(drawing, found))
+        choice = _looking_ahead(drawing, _of_optimal_stage(drawing, found), continuations)
         cost = cost_of(drawing.field, choice.pairs, choice.bye, system=drawing.system, view=drawing.view)
         better = (tuple(cost.values()), not choice.verdict.optimal)
         if better < (tuple(best.cost.values()), not best.optimal):
             best = _checked(drawing, choice, cost)
             yield best
+
+
+def rank_of(draw: Draw) -> tuple[bool, tuple[int, ...]]:
+    """What draws of one round are compared by, lower is better: those known to leave a continuation, then the tuple."""
+    return draw.look_ahead not in (LookAhead.KEPT, LookAhead.EXCLUDED), tuple(draw.cost.values())
+
+
+def _left_open(choice: _Choice) -> _Choice:
+    """The choice before it is known whether it counts: `optimal` and `proven` speak of draws that do."""
+    verdict = replace(choice.verdict, optimal=False, proven=(), look_ahead=LookAhead.OPEN)
+    return replace(choice, verdict=verdict)
 
 
 def _ideal(drawing: Drawing) -> _Choice | None:
@@ -142,11 +155,14 @@ def _of_optimal_stage(drawing: Drawing, found: optimal.OptimalResult) -> _Choice
     return _Choice(pairs=found.pairs, bye=found.bye, verdict=verdict)
 
 
-def _looking_ahead(drawing: Drawing, choice: _Choice) -> _Choice:
+def _continuations(drawing: Drawing) -> Continuations | None:
+    return Continuations(drawing.tournament, drawing.field) if looks_ahead(drawing.tournament) else None
+
+
+def _looking_ahead(drawing: Drawing, choice: _Choice, continuations: Continuations | None) -> _Choice:
     """In small fields with rounds to come: the choice if it leaves a continuation, else the best draw that does."""
-    if not looks_ahead(drawing.tournament):
+    if continuations is None:
         return choice
-    continuations = Continuations(drawing.tournament, drawing.field)
     if continuations.exist_after((choice.pairs, choice.bye)):
         return replace(choice, verdict=replace(choice.verdict, look_ahead=LookAhead.KEPT))
     found = continuations.first_of(draws_best_first(drawing.view, drawing.system))
