@@ -24,9 +24,11 @@ from qisai.ledger.actor import Actor
 from services.registration.operations import entrants, imports, lots
 from services.registration.operations.held import hold_event
 from services.registration.operations.steps import Mover, Step, entrants_where, take_step
+from services.registration.operations.undo import undo_bulk_step
+from services.results.operations.draws import publish_draw
 from tests import fields
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
-from tests.results.interleaving import InBackground
+from tests.results.interleaving import InBackground, results_session
 
 ACTOR = Actor(account_id=None, name="周登记")
 MOVER = Mover(actor=ACTOR, roles=frozenset({Role.ORGANISER, Role.DESK}))
@@ -236,3 +238,96 @@ def test_the_same_key_registers_once(fair: Fair) -> None:
     assert {answer.status_code for answer in answers} <= {201, 409}
     assert len({answer.json["id"] for answer in answers if answer.status_code == 201}) == 1
     assert fair.event()["counts"]["registered"] == 1
+
+
+def about_to_publish(fair: Fair) -> tuple[int, int]:
+    """Six with numbers, two of whom were withdrawn in one step, and a draft of round 1 for the other four.
+
+    The step's id and the draft's number.
+    """
+    field = fair.seated(6)
+    fair.draw_lots({"mode": "hand", "numbers": {str(one["id"]): place for place, one in enumerate(field, start=1)}})
+    fair.act("close-registration")
+    gone = [{"id": one["id"], "version": fair.entrant(one["id"])["version"]} for one in field[4:]]
+    body = {"to": "withdrawn", "entrants": gone}
+    step: int = ok(fair.organiser.post(f"{fair.entrants_path}/bulk-transitions", body))["undo"]
+    with fair.service.owner() as session:
+        session.execute(sa.text("UPDATE event SET state = 'running' WHERE id = :id"), {"id": fair.event_id})
+        seats = fields.Field(fair.event_id, {place: one["id"] for place, one in enumerate(field, start=1)})
+        fields.add_draft(session, seats, round_no=1, pairs=[(1, 2), (3, 4)])
+    return step, 1
+
+
+def seated_and_drawn(fair: Fair) -> tuple[int, int]:
+    """How many are in the pool, and how many places at boards there are."""
+    (row,) = fair.service.rows(
+        """SELECT (SELECT count(*) FROM entrant WHERE event_id = :id AND state = :seated) AS pool,
+           (SELECT count(*) FROM seat s JOIN round r ON r.id = s.round_id WHERE r.event_id = :id) AS seats""",
+        id=fair.event_id,
+        seated=EntrantState.SEATED,
+    )
+    return row.pool, row.seats
+
+
+def test_a_step_that_is_undone_while_its_round_is_published_stays(fair: Fair) -> None:
+    """Guard: the round is asked for again behind the event's lock, after the feed was bumped."""
+    step, number = about_to_publish(fair)
+    undo = f"{fair.entrants_path}/bulk-transitions/{step}/undo"
+    with results_session(fair.service.database) as publishing_first:
+        publish_draw(publishing_first, ACTOR, event_id=fair.event_id, round_no=1, number=number, seen_version=1)
+        late = InBackground(fair.service.database, lambda: fair.organiser.post(undo, {}))
+        assert late.waits_for_a_lock()
+        publishing_first.commit()
+    problem(late.result(), 409, "round-published")
+    assert seated_and_drawn(fair) == (4, 4)
+
+
+def test_a_round_that_is_published_while_its_field_is_undone_is_not(fair: Fair, other: Session) -> None:
+    """Guard: the pairing number that the draft was made from."""
+    step, number = about_to_publish(fair)
+    undo_bulk_step(other, MOVER, event_id=fair.event_id, step_id=step)
+
+    def publish() -> str:
+        with results_session(fair.service.database) as session:
+            try:
+                publish_draw(session, ACTOR, event_id=fair.event_id, round_no=1, number=number, seen_version=1)
+            except Conflict as refused:
+                return refused.slug
+            session.commit()
+            return "published"
+
+    late = InBackground(fair.service.database, publish)
+    assert late.waits_for_a_lock()
+    other.commit()
+    assert late.result() == "draw-stale"
+    assert seated_and_drawn(fair) == (6, 0)
+
+
+def test_undo_and_publishing_at_once_never_leave_somebody_at_a_board_who_is_not_in_the_pool(service: Service) -> None:
+    """The same by chance: both start together, ten times."""
+    outcomes = Counter[tuple[int, str]]()
+    for _time in range(10):
+        fair = make_fair(service)
+        step, number = about_to_publish(fair)
+        start = Barrier(2, timeout=20)
+
+        def publish(fair: Fair = fair, number: int = number, ready: Barrier = start) -> str:
+            with results_session(fair.service.database) as session:
+                ready.wait()
+                try:
+                    publish_draw(session, ACTOR, event_id=fair.event_id, round_no=1, number=number, seen_version=1)
+                    session.commit()
+                except Conflict as refused:
+                    return refused.slug
+                return "published"
+
+        def undo(fair: Fair = fair, step: int = step, ready: Barrier = start) -> int:
+            ready.wait()
+            return fair.organiser.post(f"{fair.entrants_path}/bulk-transitions/{step}/undo", {}).status_code
+
+        with ThreadPoolExecutor(2) as pool:
+            published, undone = pool.submit(publish), pool.submit(undo)
+            outcome = (undone.result(), published.result())
+        outcomes[outcome] += 1
+        assert outcome in {(200, "draw-stale"), (200, "draw-breaks-rules"), (409, "published")}, outcomes
+        assert seated_and_drawn(fair) == ((6, 0) if outcome[0] == 200 else (4, 4))
