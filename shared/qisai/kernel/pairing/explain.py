@@ -182,7 +182,7 @@ class _Explaining:
                 yield RuledOut(number=number, why=Why.MET, round=self._met_in(at, other), partner=partner)
             elif other in field.barred[at]:
                 yield RuledOut(number=number, why=Why.FORBIDDEN, partner=partner)
-            elif self._what_if.breaks_side_limits(at, other):
+            elif self._what_if.sides_alone_rule_out(at, other):
                 yield RuledOut(number=number, why=Why.SIDE_LIMIT, partner=partner)
             elif worked_out:
                 worked_out -= 1

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from qisai.kernel.pairing import optimal
 from qisai.kernel.pairing.cost import cost_of
-from qisai.kernel.pairing.criteria import SIDE_BREACHES
+from qisai.kernel.pairing.criteria import BYE_SCORE, BYE_UNPLAYED, SIDE_BREACHES
 from qisai.kernel.pairing.edit import Drawing
 from qisai.kernel.pairing.field import Field
 
@@ -21,7 +21,7 @@ class Why(StrEnum):
     FORBIDDEN = "forbidden"
     """Rule 3."""
     SIDE_LIMIT = "side_limit"
-    """No assignment of sides keeps both inside the limits (criterion 3)."""
+    """No assignment of sides keeps both inside the limits (criterion 3), and that is what decides."""
     COSTS_MORE = "costs_more"
     """The best draw with it is worse on the criterion named."""
     NO_DRAW_LEFT = "no_draw_left"
@@ -39,7 +39,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The answer: with `COSTS_MORE` the criterion, its value in the draw at hand, and in the best draw otherwise."""
+    """The answer. With `COSTS_MORE`, `SIDE_LIMIT`: the criterion, its value in this draw, and in the best otherwise."""
 
     why: Why
     criterion: str | None = None
@@ -56,7 +56,19 @@ class WhatIf:
         self._cost = cost
         self._passed_over = passed_over
 
-    def breaks_side_limits(self, at: int, other: int) -> bool:
+    def sides_alone_rule_out(self, at: int, other: int) -> bool:
+        """Whether side limits are the first thing on which any draw with this pair loses, as can be seen at once.
+
+        So it is where the pair cannot keep them, this draw has no breach, and nothing but the bye, of which an even
+        field has none, is more important.
+        """
+        names = [criterion.name for criterion in self._drawing.system.criteria]
+        if self._drawing.field.odd or self._cost.get(SIDE_BREACHES.name) != 0:
+            return False
+        before = set(names[: names.index(SIDE_BREACHES.name)])
+        return before <= {BYE_SCORE.name, BYE_UNPLAYED.name} and self._breaks_side_limits(at, other)
+
+    def _breaks_side_limits(self, at: int, other: int) -> bool:
         """Whether the system minds side limits and this pair cannot keep them."""
         if SIDE_BREACHES not in self._drawing.system.criteria:
             return False
@@ -64,13 +76,16 @@ class WhatIf:
         return SIDE_BREACHES.of_pair(self._drawing.view, i, j) > 0
 
     def paired(self, at: int, other: int) -> Decided:
-        """The two would meet."""
+        """The two would meet. Where it is their sides that decide, that is said."""
         field = self._drawing.field
         everybody = frozenset(range(field.size))
         barred = [others if index in (at, other) else others | {at, other} for index, others in enumerate(field.barred)]
         barred[at], barred[other] = everybody - {at, other}, everybody - {at, other}
         eligible = tuple(may and index not in (at, other) for index, may in enumerate(field.bye_eligible))
-        return self._compared(replace(field, barred=tuple(barred), bye_eligible=eligible))
+        decided = self._compared(replace(field, barred=tuple(barred), bye_eligible=eligible))
+        if decided.criterion == SIDE_BREACHES.name and self._breaks_side_limits(at, other):
+            return replace(decided, why=Why.SIDE_LIMIT)
+        return decided
 
     def stays(self, at: int) -> Decided:
         """The entrant would meet somebody of its own score group."""
