@@ -183,4 +183,5 @@ def order(codes: list[str]) -> str:
 
 
 def _points(told: Mapping[str, Any]) -> str:
-    return str(_("%(points)s points", points=wording.points(told["points"])))
+    value = told["points"]
+    return str(ngettext("%(points)s point", "%(points)s points", 1 if value == 1 else 2, points=wording.points(value)))
