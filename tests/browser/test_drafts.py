@@ -122,6 +122,23 @@ def test_the_clock_ticks_for_the_public_by_the_servers_time_and_stands_when_it_i
     assert abs(seconds(clock) - stands) <= 6
 
 
+def test_what_referees_enter_shows_on_the_chief_referees_page_and_typed_reasons_stay(
+    page: Page, platform: Platform
+) -> None:
+    event_id = platform.event(tournament(reported=3))
+    with page.expect_request("**/stream?*"):
+        page.goto(f"/events/{event_id}/rounds/2/draw")
+    page.get_by_text("Close although boards are open").click()
+    page.locator("input[name=reason]:visible").fill("停电")
+    expect(page.get_by_role("button", name="Close the round")).to_have_count(1)
+    board = platform.admin.rounds.boards(event_id, 2).items[3]
+    platform.admin.rounds.put_result(board.id, Result.DRAW, version=board.version)
+    expect(page.get_by_text("4 of 4 boards reported")).to_be_visible(timeout=15_000)
+    expect(page.locator("input[name=reason]:visible")).to_have_value("停电")
+    page.locator("#live").get_by_role("button", name="Close the round").click()
+    expect(page.get_by_text("The round is closed.")).to_be_visible(timeout=SOON)
+
+
 def test_a_referee_whose_result_needs_a_reason_is_led_to_the_board(page: Page, platform: Platform) -> None:
     event_id = platform.event()
     rounds = platform.admin.rounds

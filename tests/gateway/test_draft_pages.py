@@ -112,10 +112,10 @@ def test_a_change_that_cannot_be_made_is_refused_in_words(
     assert len(platform.admin.rounds.draws(event_id, 3)) == 1
 
 
-def test_opponents_are_told_to_change_sides_and_may(platform: Platform, chief: Person) -> None:
+def test_opponents_do_not_change_places_but_may_change_sides(platform: Platform, chief: Person) -> None:
     event_id = drawn(platform)
     first, second = pairs(platform, event_id, 1)[0]
-    assert "change their sides instead" in edit(chief, event_id, 1, "swap", str(first), str(second)).text
+    assert "These two meet each other already." in edit(chief, event_id, 1, "swap", str(first), str(second)).text
     assert edit(chief, event_id, 1, "sides", str(second), str(first)).ok
     assert pairs(platform, event_id, 2)[0] == (second, first)
 
@@ -245,6 +245,17 @@ def test_the_list_for_paper_has_points_opponents_and_sides_of_everybody_present(
     assert lines[0][2:4] == ["2, 5", "RR"]
     unfinished = platform.event(tournament(reported=3))
     assert "cannot be drawn yet" in chief.page(f"/events/{unfinished}/rounds/3/draw/list")
+
+
+def test_a_draft_of_card_teams_speaks_of_no_sides(platform: Platform, chief: Person) -> None:
+    event_id = platform.event(tournament(profile="shengji", reported=4))
+    computed_draft(platform, event_id, 3)
+    pages = [chief.page(f"/events/{event_id}/rounds/3/draw"), edit(chief, event_id, 1, "swap", "1", "6", look="1").text]
+    pages += [chief.page(f"/events/{event_id}/rounds/3/draw/list"), chief.page(f"/events/{event_id}/rounds/1/boards/1")]
+    for page in pages:
+        main = page.split('<main id="main">')[1].lower()
+        assert "table" in main
+        assert re.search(r">[^<]*\bside", main) is None
 
 
 def test_drafts_are_for_the_chief_referee_only(platform: Platform) -> None:

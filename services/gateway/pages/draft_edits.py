@@ -65,7 +65,7 @@ def _of_two(kind: str, numbers: list[int], draw: DrawView) -> list[str]:
         return [_("Type two different numbers.")]
     meet = frozenset(numbers) in {frozenset(pair) for pair in pairs(draw)}
     if kind == EditKind.SWAP and meet:
-        return [_("These two meet each other: change their sides instead.")]
+        return [_("These two meet each other already.")]
     if kind == EditKind.SIDES and not meet:
         return [_("These two do not meet each other.")]
     return []

@@ -11,13 +11,16 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as __
 
-from qisai.client import DrawView
+from qisai.client import DrawView, Event
 from qisai.client.reading import Json, moment
 from qisai.kernel.check import Breach
 from qisai.kernel.pairing.hand import EditKind
 from services.gateway.pages import wording
 
-__all__ = ["EDIT_KINDS", "age", "breach", "cost_changes", "edit", "moment", "names_of", "relaxed", "typed_edit", "who"]
+__all__ = [
+    "EDIT_KINDS", "age", "breach", "cost_changes", "edit", "edit_kinds", "moment", "names_of", "relaxed", "typed_edit",
+    "who",
+]  # fmt: skip
 
 Names = Mapping[int, str]
 
@@ -29,6 +32,13 @@ EDIT_KINDS: Final = {
     EditKind.SIDES.value: __("the first of two gets the first side"),
 }
 """What a person may do to a draft."""
+
+
+def edit_kinds(event: Event) -> dict[str, Any]:
+    """What a person may do to a draft of this event: nobody changes sides where none are shown."""
+    hidden = () if wording.shows_sides(event) else (EditKind.SIDES.value,)
+    return {kind: text for kind, text in EDIT_KINDS.items() if kind not in hidden}
+
 
 _BREACHES: Final = {
     Breach.WRONG_ROUND.value: __("This draft is not of the next round."),
@@ -106,8 +116,13 @@ def names_of(draw: DrawView) -> dict[int, str]:
     return {place["number"]: place.get("name") or "" for place in places}
 
 
-def cost_changes(before: Mapping[str, int], after: Mapping[str, int]) -> list[tuple[str, str, str, bool]]:
-    """Criteria that a change moves: name, value before and after, whether it gets worse. In order of their weight."""
+def cost_changes(
+    before: Mapping[str, int], after: Mapping[str, int], *, sides: bool = True
+) -> list[tuple[str, str, str, bool]]:
+    """Criteria that a change moves: name, value before and after, whether it gets worse. In order of their weight.
+
+    `sides`: whether the event shows any.
+    """
     return [
         (
             str(wording.COSTS[name]),
@@ -115,6 +130,6 @@ def cost_changes(before: Mapping[str, int], after: Mapping[str, int]) -> list[tu
             wording.cost(name, after[name]),
             after[name] > before[name],
         )
-        for name in wording.COSTS
-        if name in before and name in after and before[name] != after[name]
+        for name, _value in wording.costs(after, sides=sides)
+        if name in before and before[name] != after[name]
     ]

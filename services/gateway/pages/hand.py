@@ -14,7 +14,7 @@ from qisai.errors import Conflict, Invalid, PreconditionMissing, QisaiError, Sta
 from qisai.kernel import parse_tournament
 from qisai.kernel.pairing.hand import manual_draw
 from qisai.web.rights import Right, requires
-from services.gateway.pages import draft_edits, draft_words
+from services.gateway.pages import draft_edits, draft_words, wording
 from services.gateway.pages.chief import ROUND, Page, draw_page
 from services.gateway.pages.draft import exported, field_of
 from services.gateway.pages.paper import lines_of_field
@@ -75,7 +75,7 @@ def _looked(asking: Client, event_id: int, round_no: int, seen: DrawView, change
     return {
         "draw": made,
         "change": change,
-        "costs": draft_words.cost_changes(seen.cost, made.cost),
+        "costs": draft_words.cost_changes(seen.cost, made.cost, sides=wording.shows_sides(asking.events.get(event_id))),
         "boards": [board for board in made.boards if _sides(board) not in before],
         "needs_reason": bool(made.reasons_needed),
     }

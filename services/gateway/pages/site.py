@@ -173,7 +173,11 @@ def clock(moment: datetime | None, event: Event | None = None, *, form: str = "M
         zone = ZoneInfo(event.time_zone) if event is not None else ZoneInfo("UTC")
     except (ZoneInfoNotFoundError, ValueError):
         zone = ZoneInfo("UTC")
-    return format_datetime(moment.astimezone(zone), form, locale=get_locale())
+    try:
+        there = moment.astimezone(zone)
+    except OverflowError:  # the first or last hours of all years: in the zone they lie beyond them
+        there = moment
+    return format_datetime(there, form, locale=get_locale())
 
 
 @cache

@@ -84,6 +84,7 @@ COSTS: Final = {
 }
 IN_HALF_POINTS: Final = frozenset({"bye_score", "max_gap"})
 """Costs that are scores, kept in half-points."""
+OF_SIDES: Final = frozenset({"side_breaches", "strong_clashes", "side_clashes"})
 LOT_MODES: Final = {
     "machine": __("by machine"),
     "seeding": __("in seeding order"),
@@ -193,13 +194,17 @@ def entrant_word(event: Event) -> str:
     return str(_("Team") if is_team else _("Name"))
 
 
-def costs(given: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The criteria of a draw in the order in which they decide; JSON from a database has lost it."""
-    return [(name, given[name]) for name in COSTS if name in given]
+def costs(given: Mapping[str, int], *, sides: bool = True) -> list[tuple[str, int]]:
+    """The criteria of a draw in the order in which they decide; JSON from a database has lost it.
+
+    `sides`: whether the event shows any; else those about sides are left out.
+    """
+    return [(name, given[name]) for name in COSTS if name in given and (sides or name not in OF_SIDES)]
 
 
-def in_short(given: Mapping[str, int]) -> str:
-    """What a draw costs, as a referee asks for it."""
+def in_short(given: Mapping[str, int], *, sides: bool = True) -> str:
+    """What a draw costs, as a referee asks for it. `sides` as in `costs`."""
+    given = dict(costs(given, sides=sides))
     parts: list[str] = [
         _("largest gap: %(points)s", points=points(given.get("max_gap", 0) / 2)),
         ngettext("%(num)d pair across score groups", "%(num)d pairs across score groups", given.get("cross_pairs", 0)),

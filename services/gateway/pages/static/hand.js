@@ -38,6 +38,7 @@ for (const place of places) {
   });
 }
 
+const offers = (name) => [...kind.options].some((option) => option.value === name);
 const needsTwo = () => !["unpair", "bye"].includes(kind.value);
 
 function pick(place) {
@@ -58,7 +59,8 @@ function propose() {
   const [one, two] = [a.value, b.value].map((number) => places.find((place) => place.dataset.pick === number));
   const row = one?.closest("tr");
   if (one?.closest(".left-over") && two?.closest(".left-over")) kind.value = "pair";
-  else kind.value = row && row === two?.closest("tr") ? "sides" : "swap";
+  else if (row && row === two?.closest("tr")) kind.value = offers("sides") ? "sides" : "swap";
+  else kind.value = "swap";
 }
 
 function changed() {
