@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ pages = Blueprint("lots_page", __name__)
 
 _LOTS: Final = f"{DESK}/lots"
 _FIELD: Final = "number-"
+_NUMBER: Final = re.compile(f"{_FIELD}[0-9]{{1,18}}")
 RULES: Final = {
     "machine": __("Ordered by SHA-256 of the text “seed:id” of each entrant; late ones behind, as they came."),
     "seeding": __("By rating, the highest first, without one last; late ones behind, as they came."),
@@ -71,11 +73,7 @@ def _said(form: Mapping[str, str], mode: str) -> dict[str, Any]:
 
 
 def _numbers(form: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [
-        (name, text)
-        for name, text in form.items()
-        if name.startswith(_FIELD) and name[len(_FIELD) :].isdecimal() and text.strip()
-    ]
+    return [(name, text) for name, text in form.items() if _NUMBER.fullmatch(name) and text.strip()]
 
 
 def _lines(asking: Client, event_id: int, error: QisaiError) -> Sequence[str]:

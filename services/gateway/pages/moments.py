@@ -11,10 +11,13 @@ FORMAT: Final = "%Y-%m-%dT%H:%M"
 
 
 def as_typed(moment: str | None, zone: str) -> str:
-    """A time of the API as the field has it, in this zone; "" for none."""
+    """A time of the API as the field has it, in this zone; "" for none, and for one that is beyond all years there."""
     if not moment:
         return ""
-    return datetime.fromisoformat(moment).astimezone(_zone(zone)).strftime(FORMAT)
+    try:
+        return datetime.fromisoformat(moment).astimezone(_zone(zone)).strftime(FORMAT)
+    except OverflowError:
+        return ""
 
 
 def as_sent(typed: str, zone: str) -> str | None:
