@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 from celery.signals import (
     setup_logging,
+    worker_init,
     worker_process_init,
     worker_process_shutdown,
     worker_ready,
@@ -26,6 +27,7 @@ from qisai import settings, telemetry
 from qisai.db.session import Database
 from qisai.queue.app import make_celery
 from services.pairing.heartbeat import Heartbeat
+from services.pairing.priority import step_back
 from services.pairing.solving import SOLVER_COMMAND, Solver
 from services.pairing.terms import Terms
 
@@ -84,6 +86,11 @@ def worker_name(pid: int) -> str:
 @setup_logging.connect  # type: ignore[untyped-decorator]
 def _logging(**_kwargs: Any) -> None:
     telemetry.set_up_logging("worker")
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+def _before_the_pool(**_kwargs: Any) -> None:
+    step_back()
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]

@@ -25,6 +25,7 @@ from qisai.kernel.model import Limits
 from qisai.kernel.pairing import improve, pair_round
 from qisai.kernel.pairing.no_legal_draw import NoLegalDraw
 from qisai.kernel.tournament_file import parse_tournament
+from services.pairing.priority import step_back
 
 _PR_SET_PDEATHSIG: Final = 1
 PARENT_VARIABLE: Final = "QISAI_SOLVER_PARENT"
@@ -36,7 +37,7 @@ def main() -> int:
     """Serves requests from standard input until it closes."""
     die_with_parent()
     limit_memory()
-    os.nice(10)
+    step_back()
     for line in sys.stdin:
         if not line.strip():
             continue

@@ -19,6 +19,7 @@ from qisai.kernel.draw_file import draw_to_json
 from qisai.kernel.pairing import pair_round
 from qisai.kernel.tournament_file import parse_tournament
 from services.pairing import solver
+from services.pairing.priority import step_back
 
 CANARY = 8
 """Entrants of the keeper's canary; tests have fields of other sizes."""
@@ -29,7 +30,7 @@ def main(folder: Path) -> int:
     """Serves requests as the real solver does."""
     solver.die_with_parent()
     solver.limit_memory()
-    os.nice(10)
+    step_back()
     for line in sys.stdin:
         request = json.loads(line)
         if len(request["tournament"]["entrants"]) != CANARY:

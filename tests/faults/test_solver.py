@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
 import psutil
 import pytest
@@ -57,7 +58,17 @@ def test_a_solver_that_stops_after_a_draw_leaves_a_degraded_one(stage: Stage, pl
     stage.steer("draw-then-hang")
     job_id = play.ask(deadline_ms=3_000)
     solver = stage.held(job_id)
+
+    def shown() -> dict[str, Any]:
+        job: Any = play.chief.get(f"/api/v1/jobs/{job_id}", headers={"Accept-Language": "zh-TW"}).json
+        return dict(job)
+
+    soon(lambda: bool((shown()["progress"] or {}).get("best")))
+    seen = shown()
+    assert (seen["state"], seen["progress"]["stage"], seen["progress"]["entrants"]) == ("running", "search", 10)
+    assert {"cross_pairs", "max_gap"} <= seen["progress"]["best"].keys(), "the tuple of the best draw so far"
     job = stage.ends(job_id, JobState.DEGRADED)
+    assert shown()["outcome"]["detail"].startswith("計算未能在時限內完成。這是到那時為止找到的最好編排")
     assert gone(solver)
     assert job.outcome is not None
     assert job.outcome["rung"] == "this_run"

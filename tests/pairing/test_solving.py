@@ -8,11 +8,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from services.pairing.priority import NICE
 from services.pairing.solving import DrawFound, End, Ended, Solver, Tick
 from tests.servers import comes_true
 
@@ -52,6 +54,17 @@ def test_a_run_ends_with_a_proven_draw_and_the_process_stays_warm(solver: Solver
     assert draws[-1].document["optimal"] is True
     assert [m.document for m in second if isinstance(m, DrawFound)][-1] == draws[-1].document
     assert solver.start() == pid
+
+
+def test_a_solver_comes_last_also_where_the_kernel_shares_by_sessions(solver: Solver) -> None:
+    """Its session is its own, and by itself would get as much as all processes of a service together."""
+    pid = solver.start()
+    list(solver.run(request(), deadline_ms=20_000, tick_ms=1_000))
+    assert psutil.Process(pid).nice() == max(NICE, os.nice(0))
+    shared = Path(f"/proc/{pid}/autogroup")
+    if shared.exists() and shared.read_text().strip():
+        assert shared.read_text().split()[-2:] == ["nice", str(NICE)]
+        assert shared.read_text() != Path("/proc/self/autogroup").read_text()
 
 
 @pytest.mark.parametrize("kind", ["hang", "one-draw-then-hang"])

@@ -17,6 +17,7 @@ from qisai.db.rounds import DrawRow
 from qisai.db.session import Database as Connections
 from qisai.queue.app import make_celery
 from qisai.queue.sending import send_pair
+from services.pairing.priority import NICE
 from tests.fields import owner_of
 from tests.pairing.asking import event_with_job, job, rows
 from tests.pairing.test_keeper import at_work, keeper_of
@@ -56,6 +57,8 @@ def test_a_message_becomes_a_draft_and_the_worker_shows_its_heartbeat(database: 
         (heartbeat,) = rows(database, WorkerRow)
         assert heartbeat.pid == process.pid
         assert sorted(heartbeat.queues) == ["pairing.large", "pairing.small"]
+        family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+        assert {one.nice() for one in family} == {max(NICE, os.nice(0))}, "people come first"
     assert rows(database, WorkerRow) == [], "a worker that leaves on purpose takes its heartbeat along"
 
 
