@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
-import psycopg
 import pytest
 import sqlalchemy as sa
 
@@ -19,6 +16,7 @@ from services.results.process import Process
 from services.results.queries import standings as queries
 from services.results.queries.standings import Point
 from tests import fields
+from tests.results.asked import statements
 from tests.results.conftest import Play, Service, make_play
 
 
@@ -59,29 +57,9 @@ def tamper(play: Play, change: str) -> None:
         )
 
 
-@contextmanager
-def statements(play: Play) -> Iterator[list[str]]:
-    """What the service asks its database meanwhile."""
-    asked: list[str] = []
-
-    class Noting(psycopg.Cursor[Any]):
-        def execute(self, query: Any, *arguments: Any, **named: Any) -> Any:
-            asked.append(query)
-            return super().execute(query, *arguments, **named)
-
-    def noting(connection: Any, *_: Any) -> None:
-        connection.cursor_factory = Noting
-
-    engine = process(play).database.engine
-    sa.event.listen(engine, "checkout", noting)
-    yield asked
-    sa.event.remove(engine, "checkout", noting)
-    engine.dispose()
-
-
 def test_the_first_read_after_a_change_keeps_the_table_and_no_write_does(two_rounds: Play) -> None:
     assert kept(two_rounds) == []
-    with statements(two_rounds) as asked:
+    with statements(two_rounds.service.app) as asked:
         answer = two_rounds.chief.put(two_rounds.result_of(2, 1), {"result": "draw"}, version=2)
         assert answer.status_code == 200
     assert not any("standings_cache" in statement for statement in asked)
@@ -97,7 +75,7 @@ def test_the_first_read_after_a_change_keeps_the_table_and_no_write_does(two_rou
 @pytest.mark.parametrize("what", ["standings", "crosstable", "histories/2", "standings?club="])
 def test_reading_an_unchanged_event_touches_neither_boards_nor_entrants(two_rounds: Play, what: str) -> None:
     first = read(two_rounds, what)
-    with statements(two_rounds) as asked:
+    with statements(two_rounds.service.app) as asked:
         assert read(two_rounds, what) == first
     text = "\n".join(asked)
     assert "standings_cache" in text
@@ -108,7 +86,7 @@ def test_reading_an_unchanged_event_touches_neither_boards_nor_entrants(two_roun
 
 def test_another_process_reads_what_the_first_one_kept(two_rounds: Play) -> None:
     first = read(two_rounds)
-    with statements(two_rounds) as asked:
+    with statements(two_rounds.service.app) as asked:
         assert read(two_rounds) == first
     assert len(asked) <= 4, asked
 
@@ -148,7 +126,7 @@ def test_what_other_software_kept_is_not_served(two_rounds: Play, monkeypatch: p
     first = read(two_rounds)
     (written,) = kept(two_rounds)
     monkeypatch.setattr(queries, "FORM", queries.FORM + 1)
-    with statements(two_rounds) as asked:
+    with statements(two_rounds.service.app) as asked:
         assert read(two_rounds) == first
     assert any("FROM board" in statement for statement in asked)
     (now,) = kept(two_rounds)
