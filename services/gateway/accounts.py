@@ -11,7 +11,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import AccountRow, GrantRow, PasswordResetRow, Role, TokenRow, WebSessionRow
-from qisai.db.events import EventRow
 from qisai.db.secrets import new_token
 from qisai.db.session import compare_and_set, now
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, Stale
@@ -20,6 +19,7 @@ from qisai.ledger.actor import Actor
 from qisai.web.identity import Caller
 from qisai.web.rights import Right
 from qisai.web.shapes import moment
+from services.gateway.event_facts import event_facts
 
 GIVEN_BY_ORGANISERS = frozenset({Role.CHIEF_REFEREE, Role.REFEREE, Role.DESK})
 """Roles that an organiser may give in their own event."""
@@ -115,8 +115,8 @@ def may_give(session: Session, caller: Caller, *, role: Role | None, event_id: i
         return True
     if event_id is None or (role is not None and role not in GIVEN_BY_ORGANISERS):
         return False
-    owner_id = session.scalar(sa.select(EventRow.created_by).where(EventRow.id == event_id))
-    return Role.ORGANISER in caller.roles_in(event_id, owner_id=owner_id)
+    event = event_facts(session, event_id)
+    return event is not None and Role.ORGANISER in caller.roles_in(event_id, owner_id=event.created_by)
 
 
 def require_may_give(session: Session, caller: Caller, *, role: Role | None, event_id: int | None) -> None:

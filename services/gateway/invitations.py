@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 
 from qisai import telemetry
 from qisai.db.accounts import AccountRow, GrantRow, InvitationRow, Role
-from qisai.db.events import EventRow
 from qisai.db.secrets import hash_secret, new_secret
 from qisai.db.session import now
 from qisai.errors import NotFound, Unauthenticated
@@ -26,6 +25,7 @@ from qisai.web.assertion import Assertion
 from qisai.web.identity import Caller
 from qisai.web.shapes import moment
 from services.gateway import accounts
+from services.gateway.event_facts import event_facts
 from services.gateway.sessions import actor_of
 
 DAYS: Final = 7
@@ -63,10 +63,7 @@ def invite(session: Session, caller: Caller, offer: Offer) -> tuple[InvitationRo
     """
     accounts.require_may_give(session, caller, role=offer.role, event_id=offer.event_id)
     accounts.check_place(offer.role, event_id=offer.event_id, boards=offer.boards)
-    if (
-        offer.event_id is not None
-        and session.scalar(sa.select(EventRow.id).where(EventRow.id == offer.event_id)) is None
-    ):
+    if offer.event_id is not None and event_facts(session, offer.event_id) is None:
         raise NotFound("event-not-found", f"There is no event {offer.event_id}.")
     secret, secret_hash = new_secret()
     low, high = offer.boards or (None, None)
@@ -156,8 +153,7 @@ def no_such_link() -> NotFound:
 
 
 def _described(session: Session, row: InvitationRow, *, invited_by: str) -> Found:
-    query = sa.select(EventRow.name, EventRow.time_zone).where(EventRow.id == row.event_id)
-    event = session.execute(query).one_or_none()
+    event = event_facts(session, row.event_id)
     name, zone = (None, "UTC") if event is None else (event.name, event.time_zone)
     return Found(row=row, invited_by=invited_by, event=name, time_zone=zone)
 
