@@ -23,12 +23,18 @@ KINDS: Final = {
 }
 ACTIONS: Final = {
     "alert.acknowledge": __("alert seen"),
+    "attendance.deadline": __("deadline of a round's check-in"),
     "breaker.reset": __("breaker reset"),
     "draw.accept": __("draft accepted"),
     "draw.edit": __("draft changed by hand"),
     "draw.make": __("draft made by hand"),
     "draw.publish": __("round published"),
     "draw.request": __("draw asked for"),
+    "entrant.absence": __("absence announced"),
+    "entrant.attendance": __("check-in for a round"),
+    "entrant.bulk": __("many entrants moved at once"),
+    "entrant.bulk_undo": __("step of many taken back"),
+    "entrant.bye": __("bye asked for"),
     "entrant.change": __("entrant changed"),
     "entrant.import": __("roster imported"),
     "event.change": __("event changed"),
@@ -42,12 +48,16 @@ ACTIONS: Final = {
     "event.archived": __("event archived"),
     "grant.create": __("role given"),
     "grant.delete": __("role taken away"),
+    "invitation.accept": __("invitation accepted"),
+    "invitation.create": __("somebody invited"),
+    "invitation.revoke": __("invitation withdrawn"),
     "job.cancel": __("draw cancelled"),
     "job.cancelled": __("draw cancelled"),
     "job.degraded": __("draw done, not the best"),
     "job.failed": __("draw failed"),
     "job.succeeded": __("draw done"),
     "job.superseded": __("draw overtaken by changes"),
+    "lots.draw": __("numbers drawn"),
     "pair.allow": __("pair allowed again"),
     "pair.allow_same_club": __("pairs of one club allowed again"),
     "pair.forbid": __("pair forbidden"),
@@ -178,16 +188,19 @@ def _step(entry: Json, names: Mapping[int, str]) -> tuple[str, str, str]:
 
 
 _NAMES: Final = {
+    "absent": __("absent"),
     "adjustment": __("decision"),
     "draw": __("draft"),
     "name": __("name"),
     "points": __("points"),
+    "present": __("present"),
+    "seed": __("seed"),
     "club": __("club"),
     "open_boards": __("open boards"),
     "role": __("role"),
     "state": __("state"),
 }
-_UNSAID: Final = frozenset({"id", "version", "round", "account_id", "edits"})
+_UNSAID: Final = frozenset({"id", "version", "round", "account_id", "edits", "numbers"})
 MOST_CHARACTERS: Final = 160
 
 

@@ -63,10 +63,18 @@ function propose() {
   else kind.value = "swap";
 }
 
+function mark(numbers) {
+  for (const place of places) {
+    const isChosen = numbers.includes(place.dataset.pick);
+    place.classList.toggle("chosen", isChosen);
+    place.setAttribute("aria-pressed", String(isChosen));
+  }
+}
+
 function changed() {
   form.querySelector("[data-second]").hidden = !needsTwo();
   const numbers = needsTwo() ? [a.value, b.value] : [a.value];
-  for (const place of places) place.classList.toggle("chosen", numbers.includes(place.dataset.pick));
+  mark(numbers);
   form.classList.toggle("active", numbers.some(Boolean));
   clearTimeout(due);
   asked += 1;
@@ -116,6 +124,6 @@ for (const field of [a, b]) {
 }
 if (a.value) {
   chosenKind = true;
-  for (const place of places) place.classList.toggle("chosen", [a.value, b.value].includes(place.dataset.pick));
+  mark([a.value, b.value]);
 }
 form.querySelector("[data-second]").hidden = !needsTwo();
