@@ -243,7 +243,7 @@ def take_back_expired(session: Session, *, max_attempts: int) -> tuple[list[int]
     ).all()
     requeued = session.scalars(
         sa.update(JobRow)
-        .where(expired)
+        .where(expired, JobRow.attempts < max_attempts)  # one may expire between the two statements
         .values(
             state=JobState.QUEUED,
             due_at=CLOCK,

@@ -66,6 +66,7 @@ def test_a_dead_keeper_is_told_by_the_workers_and_seen_by_those_who_operate(stag
         return sum(worker.said("kind='keeper-late'") for worker in stage.workers)
 
     soon(lambda: ready(stage.keepers[0]) is True and keeper()[0] is False)
+    stage.alert_clears("keeper-late")
     before = told()
     stage.keepers[0].kill()
     stage.alert_opens("keeper-late")

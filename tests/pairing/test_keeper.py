@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import redis
 import requests
@@ -119,6 +120,30 @@ def test_an_expired_lease_goes_back_to_the_queue_and_fails_after_the_last_attemp
     assert outcome is not None
     assert outcome["slug"] == "worker-lost"
     assert {alert.kind for alert in rows(database, AlertRow)} >= {"draw-failed"}
+
+
+def test_a_lease_that_runs_out_between_the_two_statements_is_no_attempt_too_many(
+    database: Database, pairing: Connections
+) -> None:
+    """Nothing is to be had after the last attempt: the next look fails the job."""
+    _, job_id = event_with_job(database)
+    with pairing.transaction() as session:
+        assert jobs.claim(session, job_id, worker="lost", lease_seconds=60, max_attempts=1) is not None
+        session.execute(sa.update(JobRow).values(lease_until=jobs.CLOCK + sa.text("interval '0.5 seconds'")))
+    with pairing.transaction() as session:
+        seen: list[str] = []
+
+        def wait_for_the_lease(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+            seen.append(statement)
+            if len(seen) == 2:
+                time.sleep(0.6)
+
+        sa.event.listen(session.connection(), "before_cursor_execute", wait_for_the_lease)
+        assert jobs.take_back_expired(session, max_attempts=1) == ([], [])
+        assert len(seen) == 2
+    with pairing.transaction() as session:
+        requeued, failed = jobs.take_back_expired(session, max_attempts=1)
+    assert (requeued, [row.id for row in failed]) == ([], [job_id])
 
 
 def test_the_alert_about_missing_workers_comes_and_goes(database: Database, pairing: Connections, valkey: str) -> None:
