@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from functools import cache
+from typing import Final
 
 from flask import Flask, Response, g, request
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
@@ -17,6 +19,12 @@ SECONDS = Histogram(
     ["service", "method", "route"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
+
+
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_requests = cache(REQUESTS.labels)
+_seconds = cache(SECONDS.labels)
+"""Of these labels; found again without the library's lock."""
 
 
 def exposition() -> bytes:
@@ -38,9 +46,10 @@ def install(app: Flask, *, service: str) -> None:
     @app.after_request
     def count(response: Response) -> Response:
         route = request.url_rule.rule if request.url_rule is not None else "unknown"
-        REQUESTS.labels(service, request.method, route, f"{response.status_code // 100}xx").inc()
+        method = request.method if request.method in METHODS else "other"  # callers may make up as many as they like
+        _requests(service, method, route, f"{response.status_code // 100}xx").inc()
         if "metrics_start" in g:
-            SECONDS.labels(service, request.method, route).observe(time.perf_counter() - g.metrics_start)
+            _seconds(service, method, route).observe(time.perf_counter() - g.metrics_start)
         return response
 
     @app.get("/metrics")
