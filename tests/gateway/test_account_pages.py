@@ -180,7 +180,9 @@ def test_an_administrator_hands_over_a_link_for_a_new_password(
     page = chief.page(f"/accounts?q={login}")
     address = re.search(r"/accounts/(\d+)/password-link", page)
     assert address is not None
-    link = link_on(chief.post(address[0]).text, "new-password")
+    made = chief.post(address[0]).text
+    assert f"某人 · {login}" in made
+    link = link_on(made, "new-password")
     someone = Person(platform)
     assert f'value="{login}"' in someone.page(link)
     assert "Password: 10 to 200" in someone.post(link, password="short").text

@@ -296,6 +296,7 @@ def test_a_cell_beyond_every_measure_is_named_with_its_row(fair: Fair) -> None:
     assert body["context"] == {"row": 2, "most": 131_072}
 
 
+@pytest.mark.slow
 def test_other_desks_go_on_while_twenty_thousand_rows_are_imported(service: Service) -> None:
     """Guard: what takes long is made ready before the event is held; those who wait do so for less than their limit."""
     fair = make_fair(service)

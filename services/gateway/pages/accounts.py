@@ -69,7 +69,9 @@ def password_link(account_id: int) -> Response:
         actor = _administering(session).actor
         row, secret = password_resets.make(session, actor, account_id=account_id)
         session.refresh(row)
-    made = NewLink(link=link_views.password_link(secret), until=inviting.until(row.expires_at, None))
+        account = operations.account(session, account_id)
+    whom = f"{account.name} · {account.login}"
+    made = NewLink(link=link_views.password_link(secret), whom=whom, until=inviting.until(row.expires_at, None))
     return _page(made=made)
 
 
@@ -133,8 +135,7 @@ def _page(*, made: NewLink | None = None, fault: QisaiError | None = None) -> Re
         roles=[role.value for role in _IN_ALL_EVENTS],
         faults=[] if fault is None else lines_of(fault),
         typed=inviting.typed() if fault is not None else {},
-        link=None if made is None else made.link,
-        until=None if made is None else made.until,
+        made=made,
     )
 
 

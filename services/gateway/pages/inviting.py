@@ -18,6 +18,7 @@ from qisai.errors import FieldError, Forbidden, Invalid
 from qisai.web.identity import Caller
 from qisai.web.rights import Right
 from services.gateway import invitations, link_views
+from services.gateway.pages import wording
 from services.gateway.pages.site import clock
 
 TYPED: Final = ("name", "login", "role", "boards", "days")
@@ -38,9 +39,10 @@ class OpenInvitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLink:
-    """A link that was just made, and until when it counts, as the page shows it."""
+    """A link that was just made, for whom, and until when it counts, as the page shows it."""
 
     link: str
+    whom: str
     until: str
 
 
@@ -82,7 +84,8 @@ def make_link(session: Session, caller: Caller, event: Event | None) -> NewLink:
         days=int(days),
     )
     row, secret = invitations.invite(session, caller, offer)
-    return NewLink(link=link_views.invitation_link(secret), until=until(row.expires_at, event))
+    whom = " · ".join(filter(None, (name, str(wording.ROLES[offer.role.value]))))
+    return NewLink(link=link_views.invitation_link(secret), whom=whom, until=until(row.expires_at, event))
 
 
 def role_typed() -> Role:

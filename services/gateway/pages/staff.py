@@ -126,8 +126,7 @@ def _page(event: Event, *, made: NewLink | None = None, fault: QisaiError | None
         roles=[role.value for role in Role if role in _may_give(caller)],
         faults=[] if fault is None else lines_of(fault),
         typed=inviting.typed() if fault is not None else {},
-        link=None if made is None else made.link,
-        until=None if made is None else made.until,
+        made=made,
     )
 
 
