@@ -131,7 +131,16 @@ def test_no_page_is_wider_than_its_screen(page: Page, platform: Platform, width:
         there.desk,
         *(f"{there.desk}/{name}" for name in ("new", first.id, "import", "attendance/1", "apart", "lots")),
     ]
-    for path in (*desk, f"{base}/set-up", f"{base}/set-up/edit", f"{base}/register", "/events/new", "/profiles/chess"):
+    own = platform.admin.entrants.register_oneself(there.event_id, name="自己报名")
+    for path in (
+        *desk,
+        f"/entry/{own.token}?new=1",
+        f"{base}/set-up",
+        f"{base}/set-up/edit",
+        f"{base}/register",
+        "/events/new",
+        "/profiles/chess",
+    ):
         answer = page.goto(path)
         assert answer is not None
         assert answer.status == 200, path

@@ -14,7 +14,7 @@ from qisai.client import Client, Entrant, Event
 from qisai.errors import QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages.desk import DESK
-from services.gateway.pages.desk_list import rows
+from services.gateway.pages.desk_list import MOST_ROWS, rows
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.moments import as_sent, as_typed
 from services.gateway.pages.site import client, for_those_who
@@ -94,6 +94,7 @@ def _page(
     asking = client()
     event = _event(asking, event_id)
     found = asking.entrants.attendance(event_id, round_no)
+    missing = set(found.missing)
     rounds = asking.rounds.list(event_id)
     listed = rows(asking.entrants.list(event_id, state="seated"), (), sort="name")
     upcoming = rounds[-1].number + 1 if rounds else 1
@@ -107,8 +108,9 @@ def _page(
         numbers=range(1, max(last, round_no, upcoming if not event.regulations.get("rounds") else 0) + 1),
         found=found,
         until=as_typed(found.until, event.time_zone) if until is None else until,
-        missing=[row for row in listed if row.entrant.id in set(found.missing)],
-        present=[row for row in listed if row.entrant.id in set(found.present)],
+        missing=[row for row in listed if row.entrant.id in missing][:MOST_ROWS],
+        present=[row for row in listed if row.entrant.id not in missing][:MOST_ROWS],
+        most=MOST_ROWS,
         letters=letters,
         candidates=candidates,
         faults=faults,

@@ -25,6 +25,8 @@ _PAIRS: Final = f"{DESK}/apart"
 for _path in ("clubs", "allow"):
     leads_back(pages, f"{_PAIRS}/{_path}", to="pairs_page.pairs")
 _MOST_NAMED: Final = 6
+_MOST_OFFERED: Final = 1000
+"""Names that a field offers; the others are found by typing them."""
 _GONE: Final = frozenset({"cancelled", "rejected"})
 
 
@@ -125,7 +127,7 @@ def _page(event_id: int, typed: Mapping[str, str], *, faults: Sequence[str] = ()
             (pair, names.get(pair.entrants[0]), names.get(pair.entrants[1]))
             for pair in asking.entrants.forbidden_pairs(event_id)
         ],
-        labels=[label(entrant) for entrant in entrants if entrant.state not in _GONE],
+        labels=[label(entrant) for entrant in entrants if entrant.state not in _GONE][:_MOST_OFFERED],
         typed=typed,
         faults=faults,
     )
