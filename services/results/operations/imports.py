@@ -16,6 +16,7 @@ from qisai.db.rounds import ResultLogRow
 from qisai.db.session import now
 from qisai.db.snapshot_writing import REPORTED_VERSION, Written, state_of, write_tournament
 from qisai.errors import FieldError, Invalid
+from qisai.formats.typed_text import is_visible, tidy
 from qisai.kernel.model import Tournament
 from qisai.kernel.profiles import PROFILES
 from qisai.kernel.regulations_file import regulations_to_json
@@ -117,9 +118,14 @@ def _fit_to_platform(tournament: Tournament, document: Mapping[str, Any]) -> Non
     names = {entrant.number: entrant.name for entrant in tournament.entrants}
     for index, entrant in enumerate(document["entrants"]):
         name = names[entrant["number"]]
-        if not name.strip():
-            detail = "is missing: an entrant of an event has a name"
+        if not is_visible(tidy(name)):
+            detail = "is missing: an entrant of an event has a name that can be seen"
             errors.append(FieldError(f"/entrants/{index}/name", detail, "missing"))
+        errors += [
+            FieldError(f"/entrants/{index}/members/{place}", "must have a character that can be seen", "invisible")
+            for place, member in enumerate(entrant.get("members") or ())
+            if not is_visible(tidy(member))
+        ]
         if len(name) > MAX_NAME:  # some characters become two when composed
             detail = f"has more than {MAX_NAME} characters"
             errors.append(FieldError(f"/entrants/{index}/name", detail, "too-long", {"most": MAX_NAME}))
