@@ -120,7 +120,9 @@ def test_what_is_no_roster_is_refused_in_words(platform: Platform, admin: Person
 def test_a_file_that_unpacks_without_end_is_refused(platform: Platform, admin: Person) -> None:
     there = new_field(platform)
     bomb = base64.b64encode(zlib.compress(b"0" * (8 << 20))).decode()
-    assert post(admin, there, kept=bomb).status_code == 422
+    answer = post(admin, there, kept=bomb)
+    assert answer.status_code == 422
+    assert "Choose the file once more." in answer.text, "before all of it was unpacked"
 
 
 def test_a_large_sheet_shows_what_to_look_at_first(platform: Platform, admin: Person) -> None:
