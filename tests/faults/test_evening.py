@@ -19,7 +19,7 @@ from tests.faults.stage import PREFIX, Stage, soon
 from tests.gateway.harness import PASSWORD, Gateway, gunicorn, new_keys, running_gateway
 from tests.gateway.platform import tournament
 
-SECONDS_AWAY = 8
+SECONDS_AWAY = 5
 """`make chaos` begins with a whole minute; what happens in it happens in these seconds too."""
 LONGEST_CALL = 5.0
 RESULTS = (Result.FIRST_WIN, Result.DRAW, Result.SECOND_WIN)
