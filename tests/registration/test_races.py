@@ -23,7 +23,8 @@ from qisai.formats.roster import read_roster
 from qisai.ledger.actor import Actor
 from services.registration.operations import entrants, imports, lots
 from services.registration.operations.held import hold_event
-from services.registration.operations.steps import Mover, Step, entrants_where, take_step
+from services.registration.operations.judging import Mover, Step
+from services.registration.operations.steps import entrants_where, take_step
 from services.registration.operations.undo import undo_bulk_step
 from services.results.operations.draws import publish_draw
 from tests import fields

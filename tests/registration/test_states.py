@@ -15,7 +15,8 @@ from qisai.db.entrants import EntrantState as S
 from qisai.db.session import Database
 from qisai.ledger.actor import Actor
 from services.registration.operations.entrants import move_entrants
-from services.registration.operations.steps import Moved, Mover, Step
+from services.registration.operations.judging import Mover, Step
+from services.registration.operations.steps import Moved
 from tests import fields
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
 

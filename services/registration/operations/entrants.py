@@ -17,9 +17,10 @@ from qisai.web.shapes import moment
 from services.registration import answers
 from services.registration.answers import PRIVATE, Sight
 from services.registration.operations.held import hold_for_entries
+from services.registration.operations.judging import Mover, Refusal, Step
 from services.registration.operations.members import Team, require_team_fits, set_members, team_of
 from services.registration.operations.registering import CONTACT, refuse_unused, require_external_id_free, set_contacts
-from services.registration.operations.steps import Moved, Mover, Refusal, Step, entrants_where, take_step, unknown
+from services.registration.operations.steps import Moved, entrants_where, take_step, unknown
 from services.registration.queries import entrants as queries
 from services.registration.states import GONE, PLAYED
 

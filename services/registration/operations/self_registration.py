@@ -15,8 +15,9 @@ from qisai.db.session import now
 from qisai.errors import Conflict, TooMany
 from qisai.ledger.actor import Actor
 from services.registration.operations.held import hold_event, hold_for_entries
+from services.registration.operations.judging import Mover, Step
 from services.registration.operations.registering import NewEntrant, register_in
-from services.registration.operations.steps import Mover, Step, entrants_where, take_step
+from services.registration.operations.steps import entrants_where, take_step
 from services.registration.queries import entrants as queries
 from services.registration.queries.own_entries import CANCELLABLE, behind_link
 from services.registration.states import STEPS

@@ -6,14 +6,13 @@ number of entrants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from qisai.db.accounts import Role
 from qisai.db.entrants import EntrantRow, EntrantState, TransitionRow
 from qisai.db.events import EventRow
 from qisai.db.many_rows import insert_many
@@ -21,6 +20,7 @@ from qisai.errors import Conflict, FieldError, Invalid
 from qisai.ledger import feed
 from qisai.ledger.actor import Actor
 from services.registration.operations.held import require_before_round_1
+from services.registration.operations.judging import Mover, Refusal, Step, judge
 from services.registration.operations.members import returning_complaints
 from services.registration.operations.numbers import Before, by_id, number_again, number_newcomers
 from services.registration.queries.rounds import next_round
@@ -31,34 +31,6 @@ LEFT: Final = frozenset({S.WITHDRAWN, S.DISQUALIFIED})
 MOST_NAMED: Final = 100
 """Entrants that one feed entry names; of more it says how many."""
 _MOVED_UP: Final = "a place became free"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """A step that is asked for. `from_round`: first round without the entrant, where they leave the pool for good."""
-
-    to: EntrantState
-    reason: str = ""
-    from_round: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mover:
-    """Who asks for it, with their roles in the event."""
-
-    actor: Actor
-    roles: frozenset[Role]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """Why one entrant does not take the step."""
-
-    entrant_id: int
-    name: str
-    slug: str
-    detail: str
-    context: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +64,10 @@ def take_step(session: Session, mover: Mover, event: EventRow, rows: Rows, step:
     """
     upcoming = next_round(session, event.id)
     from_round = _leaving_round(event, step, upcoming)
-    may, refused = _judge(session, mover, event, rows, step, upcoming=upcoming)
+    may, refused = judge(
+        mover, event, rows, step, upcoming=upcoming, free=free_places(session, event),
+        elsewhere=returning_complaints(session, event, rows),
+    )  # fmt: skip
     changed = _move(session, mover.actor, event, may, to=step.to, reason=step.reason, from_round=from_round)
     number_newcomers(session, event, may, to=step.to, upcoming=upcoming)
     result = {entrant_id: (version, step.to) for entrant_id, version in changed.items()}
@@ -129,77 +104,6 @@ def _leaving_round(event: EventRow, step: Step, upcoming: int) -> int | None:
         fault = FieldError("/from_round", detail, "from-round", {"value": wanted, "low": upcoming})
         raise Invalid("from-round", f"from_round {detail}.", errors=[fault])
     return wanted
-
-
-def _judge(
-    session: Session, mover: Mover, event: EventRow, rows: Rows, step: Step, *, upcoming: int
-) -> tuple[list[Any], list[Refusal]]:
-    """Who may take the step. Free places go to those in front."""
-    free = free_places(session, event)
-    elsewhere = returning_complaints(session, event, rows)
-    may: list[Any] = []
-    refused: list[Refusal] = []
-    for row in rows:
-        refusal = _refusal(mover, event, row, step, upcoming=upcoming, free=free)
-        if refusal is None and row.id in elsewhere:
-            refusal = _refuse(row, step, "member-elsewhere", elsewhere[row.id], complaint=elsewhere[row.id])
-        if refusal is not None:
-            refused.append(refusal)
-            continue
-        may.append(row)
-        if free is not None and step.to in TAKES_PLACE and row.state not in TAKES_PLACE:
-            free -= 1
-    return may, refused
-
-
-def _refusal(mover: Mover, event: EventRow, row: Any, step: Step, *, upcoming: int, free: int | None) -> Refusal | None:
-    known = STEPS.get((row.state, step.to))
-    if known is None:
-        return _refuse(
-            row, step, "no-such-step", f"{row.name} is {row.state.slug}; from there nobody becomes {step.to.slug}."
-        )
-    if not known.roles & mover.roles:
-        roles = ", ".join(sorted(known.roles))
-        detail = f"From {row.state.slug} to {step.to.slug} needs one of these roles: {roles}."
-        return _refuse(row, step, "step-not-yours", detail, roles=roles)
-    for condition in known.when:
-        complaint = _COMPLAINTS[condition](event, upcoming, free)
-        if complaint is not None:
-            slug, detail = complaint
-            detail = f"{row.name} is {row.state.slug} and cannot become {step.to.slug}: {detail}."
-            return _refuse(row, step, slug, detail)
-    last = event.late_entry_until
-    if step.to in IN_POOL and row.number is None and last is not None and upcoming > last:
-        detail = f"{row.name} cannot enter any more: this event takes late entries until round {last} only."
-        return _refuse(row, step, "late-entry-over", detail, until_round=last, next_round=upcoming)
-    return None
-
-
-def _refuse(row: Any, step: Step, slug: str, detail: str, **context: Any) -> Refusal:
-    context |= {"name": row.name, "from": row.state.slug, "to": step.to.slug}
-    return Refusal(entrant_id=row.id, name=row.name, slug=slug, detail=detail, context=context)
-
-
-Complaint = tuple[str, str] | None
-
-
-def _full(_event: EventRow, _upcoming: int, free: int | None) -> bool:
-    return free is not None and free <= 0
-
-
-_COMPLAINTS: Final[Mapping[When, Callable[[EventRow, int, int | None], Complaint]]] = {
-    When.CHECK_IN: lambda event, _upcoming, _free: (
-        None if event.needs_check_in else ("no-check-in", "this event has no check-in")
-    ),
-    When.NO_CHECK_IN: lambda event, _upcoming, _free: (
-        ("check-in-first", "in this event check-in stands between") if event.needs_check_in else None
-    ),
-    When.BEFORE_ROUND_1: lambda _event, upcoming, _free: (
-        ("frozen", "round 1 is published; withdraw instead") if upcoming > 1 else None
-    ),
-    When.PLACE_FREE: lambda *facts: ("event-full", "the event is full; wait instead") if _full(*facts) else None,
-    When.FULL: lambda *facts: None if _full(*facts) else ("place-free", "the event has a free place; register instead"),
-}
 
 
 def _move(

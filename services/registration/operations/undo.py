@@ -14,17 +14,9 @@ from qisai.db.records import AuditRow
 from qisai.errors import Conflict, NotFound
 from qisai.ledger import audit, feed
 from services.registration.operations.held import hold_for_entries
+from services.registration.operations.judging import Mover, Refusal
 from services.registration.operations.members import returning_complaints
-from services.registration.operations.steps import (
-    Moved,
-    Mover,
-    Refusal,
-    fill_free_places,
-    free_places,
-    put_back,
-    told,
-    unknown,
-)
+from services.registration.operations.steps import Moved, fill_free_places, free_places, put_back, told, unknown
 from services.registration.queries.rounds import next_round
 from services.registration.states import PLAYED, STEPS, TAKES_PLACE, by_slug
 

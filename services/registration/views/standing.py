@@ -10,7 +10,7 @@ from qisai.db.accounts import Role
 from qisai.db.events import EventRow
 from qisai.web.identity import Caller, current_caller
 from services.registration.answers import Sight
-from services.registration.operations.steps import Mover
+from services.registration.operations.judging import Mover
 from services.registration.queries import events as queries
 
 _SEES_PRIVATE: Final = frozenset({Role.ASSOCIATION_ADMIN, Role.ORGANISER, Role.CHIEF_REFEREE, Role.DESK})

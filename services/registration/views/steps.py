@@ -17,7 +17,8 @@ from services.registration import answers
 from services.registration.entrant_schemas import EntrantPath
 from services.registration.operations import entrants as operations
 from services.registration.operations import undo as undoing
-from services.registration.operations.steps import Moved, Mover, Step
+from services.registration.operations.judging import Mover, Step
+from services.registration.operations.steps import Moved
 from services.registration.process import database
 from services.registration.queries import entrants as queries
 from services.registration.states import by_slug
