@@ -133,10 +133,10 @@ def test_one_signs_in_again_in_place_and_what_was_typed_goes_through(page: Page,
     expect(row(page, 1).locator(".shown")).to_have_text("Red wins")
     assert comes_true(lambda: stored(platform, event_id, 1) is Result.FIRST_WIN)
 
-    page.goto(f"/events/{event_id}/desk")
+    page.goto(f"/events/{event_id}/desk/new")
     platform.gateway.sql(sa.update(WebSessionRow).values(revoked_at=sa.func.now()))
-    page.get_by_role("textbox", name="Name").first.fill("迟到者")
-    page.get_by_role("button", name="Add", exact=True).click()
+    page.locator("main input[name=name]").fill("迟到者")
+    page.keyboard.press("Enter")
     dialog.get_by_label("Login").fill(platform.login)
     dialog.get_by_label("Password").fill(PASSWORD)
     dialog.get_by_role("button", name="Sign in").click()
