@@ -6,7 +6,7 @@ Docs: docs/rules.md section 2, Rounds. All of it is computed from what the form 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
@@ -14,7 +14,7 @@ from typing import Any, Final
 from qisai.db.entrants import EntrantState, ForbiddenPairRow
 from qisai.db.events import EventRow
 from qisai.errors import Invalid
-from qisai.kernel.model import Entrant, ForbiddenPair, Regulations, Tournament
+from qisai.kernel.model import Entrant, ForbiddenPair, Regulations, System, Tournament
 from qisai.kernel.pairing.forecast import Forecast, forecast
 from qisai.kernel.rounds_advice import RoundsAdvice, advise_rounds, check_rounds
 from qisai.kernel.tie_breaks import TIE_BREAKS
@@ -34,6 +34,8 @@ class SetupWarning(StrEnum):
     """Some of those expected will wait for a place."""
     BYE_NEEDED = "bye_needed"
     """An odd field, and the regulations allow no bye: a stand-in is needed."""
+    NOT_EVERYBODY_MEETS = "not_everybody_meets"
+    """A round robin with fewer rounds than it takes."""
     FIELD_UNKNOWN = "field_unknown"
     """Neither an expected maximum nor a number of places is given."""
 
@@ -45,6 +47,8 @@ class Reason(StrEnum):
     """log₂ n, rounded up, single out one winner; one more makes the places behind clearer."""
     HALF_THE_FIELD = "half_the_field"
     """No more than half the field, because up to there a legal draw always exists."""
+    EVERYBODY_MEETS = "everybody_meets"
+    """A round robin takes as many: n − 1 rounds, of an odd field n."""
     UNKNOWN = "field_unknown"
 
 
@@ -77,18 +81,23 @@ def size_of(event: EventRow, *, by_state: Mapping[EntrantState, int]) -> FieldSi
 def advice(regulations: Mapping[str, Any], size: FieldSize, *, pairs: Sequence[ForbiddenPairRow] = ()) -> Json:
     """Rounds that suit the field and why, warnings by code, byes, and whether the event may run dry.
 
-    `pairs`: who is kept apart; only for those who may know.
+    `pairs`: who is kept apart; only for those who may know. A round robin is drawn by its table, so it never runs dry
+    and gets no forecast.
     """
     rounds, entrants = regulations["rounds"], size.entrants
+    is_round_robin = regulations["system"] == System.ROUND_ROBIN
     advised = advise_rounds(entrants)
+    if is_round_robin:
+        whole = advised.possible if entrants >= 2 else 0
+        advised = replace(advised, proposed=whole, safe=whole)
     return {
         **asdict(advised),
-        "reason": _reason(advised),
+        "reason": _reason(advised, is_round_robin=is_round_robin),
         "rounds": rounds,
         "warnings": _warnings(regulations, size),
         "waiting": size.waiting,
         "byes": {"each_round": entrants % 2, "points": regulations["points"]["bye"]},
-        "forecast": _forecast(entrants, rounds, pairs),
+        "forecast": None if is_round_robin else _forecast(entrants, rounds, pairs),
     }
 
 
@@ -97,9 +106,11 @@ def tie_breaks_in_words(regulations: Mapping[str, Any]) -> list[Json]:
     return [{"code": code, "names": dict(TIE_BREAKS[code].names)} for code in regulations["tie_breaks"]]
 
 
-def _reason(advised: RoundsAdvice) -> str:
+def _reason(advised: RoundsAdvice, *, is_round_robin: bool) -> str:
     if advised.entrants < 2:
         return Reason.UNKNOWN.value
+    if is_round_robin:
+        return Reason.EVERYBODY_MEETS.value
     return (Reason.ONE_MORE if advised.proposed > advised.single_winner else Reason.HALF_THE_FIELD).value
 
 
@@ -109,15 +120,22 @@ def _warnings(regulations: Mapping[str, Any], size: FieldSize) -> list[str]:
         return [SetupWarning.FIELD_UNKNOWN.value]
     warnings: list[str] = []
     if rounds is not None and entrants >= 2:
-        try:
-            warnings = [warning.value for warning in check_rounds(rounds, entrants=entrants)]
-        except Invalid:
-            warnings = [SetupWarning.TOO_MANY_ROUNDS.value]
+        warnings = _about_rounds(rounds, entrants, is_round_robin=regulations["system"] == System.ROUND_ROBIN)
     if size.waiting:
         warnings.append(SetupWarning.MORE_EXPECTED_THAN_PLACES.value)
     if entrants % 2 and not regulations["allow_bye"]:
         warnings.append(SetupWarning.BYE_NEEDED.value)
     return warnings
+
+
+def _about_rounds(rounds: int, entrants: int, *, is_round_robin: bool) -> list[str]:
+    try:
+        warnings = [warning.value for warning in check_rounds(rounds, entrants=entrants)]
+    except Invalid:
+        return [SetupWarning.TOO_MANY_ROUNDS.value]
+    if not is_round_robin:
+        return warnings
+    return [SetupWarning.NOT_EVERYBODY_MEETS.value] if rounds < advise_rounds(entrants).possible else []
 
 
 def _forecast(entrants: int, rounds: int | None, pairs: Sequence[ForbiddenPairRow]) -> Json | None:

@@ -70,6 +70,17 @@ def test_six_with_four_rounds_are_told_that_the_field_may_run_dry(platform: Plat
     assert (event.regulations["rounds"], event.expected_entrants) == (4, 6)
 
 
+def test_a_round_robin_is_told_how_many_rounds_it_takes_and_nothing_of_other_systems(admin: Person) -> None:
+    robin = {**NEW, "system": "round_robin", "expected_entrants": "8"}
+    whole = admin.post("/events/new", **robin, rounds="7", preview="1").text
+    assert "proposed: 7" in whole
+    assert "in a round robin of 8 everybody meets everybody" in whole
+    assert "Take the proposal" not in whole
+    assert "dry" not in whole
+    short = admin.post("/events/new", **robin, rounds="4", preview="1").text
+    assert "A round robin of 8 takes 7 rounds: with 4 not everybody meets everybody." in short
+
+
 def test_eight_with_seven_rounds_may_run_dry_and_with_eight_are_refused(admin: Person) -> None:
     page = admin.post("/events/new", **NEW, expected_entrants="8", rounds="7", preview="1").text
     assert "may run dry" in page

@@ -68,6 +68,19 @@ def test_a_small_field_with_many_rounds_is_warned_of_and_then_led_around_the_dea
     assert len(played(fair, rounds).rounds) == rounds
 
 
+@pytest.mark.parametrize(
+    ("entrants", "rounds", "takes", "warnings"),
+    [(8, 7, 7, []), (7, 7, 7, []), (8, 4, 7, ["not_everybody_meets"]), (8, 8, 7, ["too_many_rounds"])],
+)
+def test_a_round_robin_takes_the_rounds_of_its_table_and_is_told_nothing_of_running_dry(
+    service: Service, entrants: int, rounds: int, takes: int, warnings: list[str]
+) -> None:
+    regulations = {"system": "round_robin", "rounds": rounds}
+    said = preview(service, expected_entrants=entrants, regulations=regulations)["advice"]
+    assert (said["proposed"], said["safe"], said["reason"]) == (takes, takes, "everybody_meets")
+    assert (said["warnings"], said["forecast"]) == (warnings, None)
+
+
 def test_sixty_four_places_for_ninety_who_come(service: Service) -> None:
     body = {"capacity": 64, "expected_entrants": 90, "regulations": {"rounds": 7}}
     said = preview(service, **body)["advice"]

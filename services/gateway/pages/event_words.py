@@ -94,6 +94,8 @@ def reason(advice: Advice) -> str:
                 safe=advice["safe"],
             )
         )
+    if advice["reason"] == "everybody_meets":
+        return str(_("in a round robin of %(entrants)s everybody meets everybody", entrants=entrants))
     return str(_("say how many are expected, and rounds can be proposed"))
 
 
@@ -115,6 +117,12 @@ def _warning(code: str, advice: Advice) -> str:
             rounds=advice["rounds"],
             single=advice["single_winner"],
         ),
+        "not_everybody_meets": _(
+            "A round robin of %(entrants)s takes %(possible)s rounds: with %(rounds)s not everybody meets everybody.",
+            entrants=advice["entrants"],
+            possible=advice["possible"],
+            rounds=advice["rounds"],
+        ),
         "more_expected_than_places": ngettext(
             "%(num)d of those expected will wait for a place; who waits moves up by itself.",
             "%(num)d of those expected will wait for a place; who waits moves up by itself.",
@@ -135,10 +143,14 @@ def dry(advice: Advice) -> str:
         return str(_("Every round has a legal draw, whatever happens (safe for %(rounds)s rounds).", rounds=safe))
     if told["outlook"] == "impossible":
         line = _("Not all rounds can be drawn, whatever happens.")
+    elif told["look_ahead"]:
+        line = _(
+            "From round %(round)s on the field may run dry, but the draw looks ahead and steers around that while "
+            "nobody leaves or comes late.",
+            round=told["first_doubtful"],
+        )
     else:
         line = _("From round %(round)s on the field may run dry: no legal draw left.", round=told["first_doubtful"])
-        if told["look_ahead"]:
-            line += " " + _("The draw looks ahead and steers around that while nobody leaves or comes late.")
     if told.get("round_robin"):
         line += " " + _("A round robin takes %(rounds)s rounds and is always safe.", rounds=told["round_robin"])
     return str(line)
