@@ -5,7 +5,10 @@ They ask the services through `qisai.client`, signed for whoever looks: the same
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Flask
+from flask.sessions import SecureCookieSessionInterface
 
 from services.gateway.pages import (
     account,
@@ -40,10 +43,23 @@ from services.gateway.pages import (
 )
 
 
+class _Notes(SecureCookieSessionInterface):
+    """The cookie of the note, whose signer is made once: Flask would make it anew at each request, page or not."""
+
+    _signer: Any = None
+
+    def get_signing_serializer(self, app: Flask) -> Any:
+        """As Flask makes it from the application's secret key."""
+        if self._signer is None:
+            self._signer = super().get_signing_serializer(app)
+        return self._signer
+
+
 def install(app: Flask, *, secret_key: str, is_https: bool) -> None:
     """Adds every page, the languages and the style sheets and scripts."""
     # A roster that is pasted, or that comes back with its report, is as large as any other body may be.
     app.config["MAX_FORM_MEMORY_SIZE"] = app.config["MAX_CONTENT_LENGTH"]
+    app.session_interface = _Notes()
     app.secret_key = secret_key  # signs the cookie of the note that is shown after a form was sent
     app.config.update(
         SESSION_COOKIE_NAME="qisai_note",

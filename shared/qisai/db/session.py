@@ -37,6 +37,7 @@ class Database:
             url,
             pool_size=pool_size,
             max_overflow=pool_size,
+            pool_use_lifo=True,  # the connection that was just used has its plans and pages at hand
             pool_timeout=5,
             pool_recycle=1800,
             echo=echo,
