@@ -121,6 +121,12 @@ class ResultBody(Body):
     reason: Line = ""
 
 
+class CorrectedBody(ResultBody):
+    """The chief referee's correction: as any result, and always with a reason."""
+
+    reason: Annotated[Line, Field(min_length=1)]
+
+
 class ResultItem(ResultBody):
     """One board of many, with the version that was seen."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
+from qisai.db.events import EventRow, EventState
 from qisai.db.rounds import RoundState
 from qisai.kernel.model import Result
 from tests import fields
@@ -22,6 +24,10 @@ def three(service: Service) -> Play:
         fields.add_round(session, play.field, pairs=[(1, 2, WIN), (3, 6, WIN), (4, 5, WIN)], **closed)
         fields.add_round(session, play.field, pairs=[(1, 3, WIN), (2, 4, WIN), (5, 6, WIN)])
     return play
+
+
+def correction(play: Play, board: int = 1, round_no: int = 1) -> str:
+    return f"/api/v1/boards/{play.field.board_ids[round_no, board]}/correction"
 
 
 def preview(play: Play, board: int, result: str | None, round_no: int = 1) -> dict[str, object]:
@@ -43,16 +49,16 @@ def test_a_preview_says_whose_line_moves_and_writes_nothing(three: Play) -> None
     assert moved[2]["old"]["values"]["opponents"] > moved[2]["new"]["values"]["opponents"]  # whoever met number 1
     assert (body["old"]["result"], body["new"]["result"], body["after"]) == ("first_win", "second_win", 3)
     assert [(one["round"], one["method"]) for one in body["later_rounds"]] == [(2, "paired_again"), (3, "paired_again")]
-    assert [blocker["slug"] for blocker in body["blockers"]] == ["round-closed"]
+    assert body["blockers"] == []
     assert three.numbers() == before
 
 
 def test_the_table_after_the_correction_is_the_one_that_was_previewed(three: Play) -> None:
     body = preview(three, 1, "second_win")
     before = {row["number"]: row for row in three.chief.get(f"{three.event}/standings").json["rows"]}
-    three.chief.post(f"{three.round(1)}/reopen", {"reason": "复核"}, version=3)
-    written = three.chief.put(three.result_of(1, 1), {"result": "second_win", "reason": "记录纸为黑胜"}, version=2)
+    written = three.chief.put(correction(three), {"result": "second_win", "reason": "记录纸为黑胜"}, version=2)
     assert written.status_code == 200
+    assert three.chief.get(three.round(1)).json["state"] == "closed"
     after = {row["number"]: row for row in three.chief.get(f"{three.event}/standings").json["rows"]}
     for move in body["moves"]:
         row = after[move["number"]]
@@ -83,3 +89,26 @@ def test_a_preview_is_the_chiefs(three: Play) -> None:
     problem(three.referee().post(url, {"result": "draw"}), 403, "no-right")
     problem(three.chief.post(url, {}), 422, "invalid-request")
     problem(three.chief.post("/api/v1/boards/999999/correction/preview", {"result": "draw"}), 404, "board-not-found")
+
+
+def test_a_closed_round_takes_a_correction_of_the_chief_with_a_reason_and_nothing_else(three: Play) -> None:
+    draw = {"result": "draw"}
+    problem(three.referee().put(correction(three), {**draw, "reason": "看错"}, version=2), 403, "no-right")
+    problem(three.chief.put(correction(three), draw, version=2), 422, "invalid-request")
+    problem(three.chief.put(correction(three), {**draw, "reason": ""}, version=2), 422, "invalid-request")
+    problem(three.chief.put(correction(three), {**draw, "reason": "看错"}), 428, "version-needed")
+    problem(three.chief.put(correction(three), {**draw, "reason": "看错"}, version=1), 412, "stale")
+    problem(three.chief.put(three.result_of(1, 1), {**draw, "reason": "看错"}, version=2), 409, "round-closed")
+    assert three.chief.get(f"{three.round(1)}/boards").json["items"][0]["result"] == "first_win"
+
+
+def test_a_finished_event_takes_no_correction_until_it_goes_on(three: Play) -> None:
+    with three.service.owner() as session:
+        session.execute(sa.update(EventRow).values(state=EventState.FINISHED))
+    wanted = {"result": "draw", "reason": "看错"}
+    assert [one["slug"] for one in preview(three, 1, "draw")["blockers"]] == ["event-not-running"]
+    problem(three.chief.put(correction(three), wanted, version=2), 409, "event-not-running")
+    assert three.chief.get(f"{three.round(1)}/boards").json["items"][0]["result"] == "first_win"
+    with three.service.owner() as session:
+        session.execute(sa.update(EventRow).values(state=EventState.RUNNING))
+    assert three.chief.put(correction(three), wanted, version=2).status_code == 200

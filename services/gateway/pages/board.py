@@ -1,7 +1,6 @@
 """The page of one board: everything that happened to it, and its result, also of a round that is over.
 
-A correction shows what it moves before it is made. In a closed round it opens the round, writes, and closes it again:
-three logged steps with one reason, since no result is ever written into a closed round.
+A correction shows what it moves before it is made. A closed round stays closed, and a correction in it has a reason.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def write(event_id: int, round_no: int, number: int) -> Page:
         if "look" in request.form:
             moved = asking.rounds.preview_correction(found.id, wanted.result, swapped=wanted.swapped)
             return _page(event_id, round_no, number, typed=wanted, moved=moved)
-        saved = save(asking, event_id, asking.rounds.get(event_id, round_no), found, wanted)
+        saved = save(asking, asking.rounds.get(event_id, round_no), found, wanted)
     except Unauthenticated:
         raise
     except Stale as error:
@@ -69,20 +68,12 @@ def write(event_id: int, round_no: int, number: int) -> Page:
     return redirect(url_for("board.board", event_id=event_id, round_no=round_no, number=number), code=303)
 
 
-def save(asking: Client, event_id: int, round_: RoundView, found: BoardView, wanted: Wanted) -> BoardView:
-    """The board as written. A closed round is opened for it, with the same reason, and closed again whatever comes.
+def save(asking: Client, round_: RoundView, found: BoardView, wanted: Wanted) -> BoardView:
+    """The board as written; in a closed round it is a correction, and the round stays closed.
 
-    Raises as `put_result`, `reopen` and `close`; `Invalid` `reason-needed` for a closed round without a reason.
+    Raises as `put_result` and `correct`; `Invalid` `reason-needed` for a closed round without a reason.
     """
-    is_closed = round_.state == "closed"
-    if is_closed and not wanted.reason:
-        raise Invalid("reason-needed", _("This round is closed: a correction needs a reason."))
-    if is_closed:
-        if found.version != wanted.version:
-            # Refused before the round is opened; the write below would refuse it too.
-            raise Stale("stale", "", current=_current(found))
-        round_ = asking.rounds.reopen(event_id, round_, reason=wanted.reason)
-    try:
+    if round_.state != "closed":
         return asking.rounds.put_result(
             found.id,
             wanted.result,
@@ -91,19 +82,16 @@ def save(asking: Client, event_id: int, round_: RoundView, found: BoardView, wan
             note=wanted.note,
             reason=wanted.reason or None,
         )
-    finally:
-        if is_closed:
-            asking.rounds.close(event_id, round_, force=True, reason=wanted.reason)
-
-
-def _current(found: BoardView) -> dict[str, Any]:
-    return {
-        "result": None if found.result is None else found.result.value,
-        "swapped": found.swapped,
-        "version": found.version,
-        "updated_by": found.updated_by,
-        "updated_at": None if found.updated_at is None else found.updated_at.isoformat(),
-    }
+    if not wanted.reason:
+        raise Invalid("reason-needed", _("This round is closed: a correction needs a reason."))
+    return asking.rounds.correct(
+        found.id,
+        wanted.result,
+        version=wanted.version,
+        swapped=wanted.swapped,
+        note=wanted.note,
+        reason=wanted.reason,
+    )
 
 
 def _wanted(form: Mapping[str, str]) -> Wanted:

@@ -23,6 +23,7 @@ from qisai.kernel.model import Result
 from qisai.ledger import feed
 from qisai.ledger.actor import Actor
 from services.results.answers import board_value, moment, value_of
+from services.results.operations.rounds import require_running
 from services.results.queries import boards as queries
 
 
@@ -119,16 +120,18 @@ def record_result(
     wanted: Wanted,
     rights: Rights,
     within: RoundOf | None = None,
+    correcting: bool = False,
 ) -> Any:
     """Writes a result, or takes it back, with its log row and feed entry; the board as it is then, with names.
 
     The same write again by the same person and device, when its answer got lost, changes and logs nothing. `within`:
-    the round that the board must be of.
+    the round that the board must be of. `correcting`: the chief referee's, with a reason, also in a closed round, which
+    stays closed; only while the event is running (`Conflict` `event-not-running`).
 
     Raises `NotFound`, `Gone` (the draw was taken back), `Conflict` `round-closed`, `StaleResult`, `Forbidden`
     (`not-your-board`, `needs-chief-referee`), `Invalid` `reason-needed` for a correction of an earlier round.
     """
-    before = _hold_round(session, board_id, within)
+    before = _hold_round(session, board_id, within, may_be_closed=correcting and rights.is_chief)
     if not rights.may_enter(before.number):
         raise Forbidden("not-your-board", f"Board {before.number} is not one of yours.", board=before.number)
     new = board_value(
@@ -146,6 +149,8 @@ def record_result(
     feed.publish(session, before.event_id, "result.recorded", data=data, pairing=True)
     if not (rights.is_chief and wanted.reason):
         _refuse_correction(session, before, rights)
+    if before.round_state is RoundState.CLOSED:
+        require_running(session, before.event_id)
     changes = {"result": wanted.result, "swapped": new["swapped"], "note": new["note"], "updated_by": actor.name}
     return SimpleNamespace(**{**vars(before), **changes, **written._asdict()})
 
@@ -169,7 +174,7 @@ def log_refused_write(session: Session, actor: Actor, refused: RefusedWrite) -> 
     )
 
 
-def _hold_round(session: Session, board_id: int, within: RoundOf | None) -> Any:
+def _hold_round(session: Session, board_id: int, within: RoundOf | None, *, may_be_closed: bool) -> Any:
     """The board with its round, which is held so that its state cannot change.
 
     The board itself is not held: its version decides when it is written. Raises where no result may be written.
@@ -179,7 +184,7 @@ def _hold_round(session: Session, board_id: int, within: RoundOf | None) -> Any:
         raise NotFound("board-not-found", f"There is no board {board_id}.")
     if row.unpublished_at is not None or row.round_state is RoundState.PENDING:
         raise _gone(row)
-    if row.round_state is RoundState.CLOSED:
+    if row.round_state is RoundState.CLOSED and not may_be_closed:
         raise Conflict(
             "round-closed",
             f"Round {row.round_no} was closed by {row.closed_by} at {moment(row.closed_at)};"

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from qisai.db.events import EventRow, EventState
 from qisai.db.rounds import RoundState
 from qisai.db.snapshot import Snapshot, read_tournament
 from qisai.errors import Blocker
@@ -32,6 +34,7 @@ class Asked:
     row: Any
     snapshot: Snapshot
     wanted: Board
+    blockers: list[Blocker]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +55,8 @@ def asked(session: Session, board_id: int, *, result: Result | None, swapped: bo
     turned = row.swapped if swapped is None else swapped
     first, second = (row.second_number, row.first_number) if turned else (row.first_number, row.second_number)
     wanted = Board(board=row.number, first=first, second=second, result=result)
-    return Asked(row=row, snapshot=read_tournament(session, row.event_id), wanted=wanted)
+    snapshot = read_tournament(session, row.event_id)
+    return Asked(row=row, snapshot=snapshot, wanted=wanted, blockers=_blockers(session, row))
 
 
 def preview(found: Asked) -> Preview:
@@ -70,13 +74,14 @@ def preview(found: Asked) -> Preview:
         moves=moves(table, standings(after)),
         later=later,
         names={entrant.number: entrant.name for entrant in before.entrants},
-        blockers=_blockers(found.row),
+        blockers=found.blockers,
     )
 
 
-def _blockers(row: Any) -> list[Blocker]:
+def _blockers(session: Session, row: Any) -> list[Blocker]:
     """What must be done before the correction can be written."""
-    if row.round_state is not RoundState.CLOSED:
+    state = session.execute(sa.select(EventRow.state).where(EventRow.id == row.event_id)).scalar_one()
+    if row.round_state is not RoundState.CLOSED or state is EventState.RUNNING:
         return []
-    detail = f"Round {row.round_no} is closed: reopen it, correct, and close it again."
-    return [Blocker("round-closed", detail, {"round": row.round_no})]
+    detail = f"The event is {state.value}: let it go on before a result is corrected."
+    return [Blocker("event-not-running", detail, {"state": state.value})]

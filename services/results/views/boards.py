@@ -17,7 +17,7 @@ from services.results.operations import results as operations
 from services.results.process import here
 from services.results.queries import boards as queries
 from services.results.queries import corrections
-from services.results.schemas import BoardPath, CorrectionBody, ResultBody, ResultsBody, RoundPath
+from services.results.schemas import BoardPath, CorrectedBody, CorrectionBody, ResultBody, ResultsBody, RoundPath
 
 api = APIBlueprint("boards", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="boards")])
 
@@ -61,6 +61,15 @@ def put_results(path: RoundPath, body: ResultsBody) -> Response:
     return Answer(body=answers.page(items)).response()
 
 
+@api.put("/boards/<int:board_id>/correction")
+@requires(Right.CONTROL_ROUND, event_of=queries.EVENT_OF_BOARD)
+def put_correction(path: BoardPath, body: CorrectedBody) -> Response:
+    """Writes another result at the version that was seen, with a reason; also in a closed round, which stays closed."""
+    caller, seen = current_caller(), version_seen()
+    wanted = operations.Wanted(result=body.result, swapped=body.swapped, note=body.note, reason=body.reason)
+    return _board_answer(_record(caller, path.board_id, seen, wanted, correcting=True))
+
+
 @api.post("/boards/<int:board_id>/correction/preview")
 @requires(Right.CONTROL_ROUND, event_of=queries.EVENT_OF_BOARD)
 def preview_correction(path: BoardPath, body: CorrectionBody) -> Response:
@@ -91,14 +100,27 @@ def _rights(caller: Caller) -> operations.Rights:
 
 
 def _record(
-    caller: Caller, board_id: int, seen: int, wanted: operations.Wanted, *, within: operations.RoundOf | None = None
+    caller: Caller,
+    board_id: int,
+    seen: int,
+    wanted: operations.Wanted,
+    *,
+    within: operations.RoundOf | None = None,
+    correcting: bool = False,
 ) -> Any:
     """The one way a result is written, one board in a transaction of its own; a stale write leaves its conflict row."""
     database, rights = here().database, _rights(caller)
     try:
         with database.transaction() as session:
             return operations.record_result(
-                session, caller.actor, board_id=board_id, seen_version=seen, wanted=wanted, rights=rights, within=within
+                session,
+                caller.actor,
+                board_id=board_id,
+                seen_version=seen,
+                wanted=wanted,
+                rights=rights,
+                within=within,
+                correcting=correcting,
             )
     except operations.StaleResult as error:
         with database.transaction() as session:

@@ -171,10 +171,22 @@ class RoundCalls(Calls):
         reason: str | None = None,
     ) -> BoardView:
         """Writes a result on the version seen. Raises `Stale` with the present value, `Conflict` for a closed round."""
-        body: dict[str, Any] = {"result": None if result is None else result.value}
-        more = {"swapped": swapped, "note": note, "reason": reason}
-        body |= {name: value for name, value in more.items() if value is not None}
+        body = _result_body(result, swapped=swapped, note=note, reason=reason)
         return BoardView.from_json(self._write("PUT", f"/api/v1/boards/{board_id}/result", body, version=version))
+
+    def correct(
+        self,
+        board_id: int,
+        result: Result | None,
+        *,
+        version: int,
+        reason: str,
+        swapped: bool | None = None,
+        note: str | None = None,
+    ) -> BoardView:
+        """The chief referee's correction, also in a closed round, which stays closed. Raises `Stale`, `Conflict`."""
+        body = _result_body(result, swapped=swapped, note=note, reason=reason)
+        return BoardView.from_json(self._write("PUT", f"/api/v1/boards/{board_id}/correction", body, version=version))
 
     def put_results(
         self, event_id: int, round_no: int, results: Sequence[Mapping[str, Any]]
@@ -233,3 +245,12 @@ class RoundCalls(Calls):
         path = f"{_round_path(event_id, round_.number)}/{action}"
         answer = self._write("POST", path, dict(body), version=round_.version)
         return RoundView.from_json(answer) if answer and "number" in answer else self.get(event_id, round_.number)
+
+
+def _result_body(
+    result: Result | None, *, swapped: bool | None, note: str | None, reason: str | None
+) -> dict[str, Any]:
+    """A result to write; what is None but the result stays as it is."""
+    more = {"swapped": swapped, "note": note, "reason": reason}
+    said = {name: value for name, value in more.items() if value is not None}
+    return {"result": None if result is None else result.value, **said}
