@@ -317,3 +317,14 @@ def test_other_desks_go_on_while_twenty_thousand_rows_are_imported(service: Serv
         problem(answer, 409, "import-changed")
         answer = send(fair, sheet)
     assert ok(answer)["counts"]["new"] == 20_000
+
+
+def test_a_roster_shorter_than_announced_is_not_imported_in_part(fair: Fair) -> None:
+    """As gunicorn hands it on: it claims that its input ends where the body does, also where the caller hung up."""
+    before = everything(fair)
+    whole = "姓名\n陈一\n林二\n".encode()
+    claims = {"wsgi.input_terminated": True, "CONTENT_LENGTH": str(len(whole) + 7)}
+    path = f"{fair.entrants_path}/import?dry_run=false"
+    refused = fair.desk.post(path, data=whole, content_type="text/csv", environ_overrides=claims)
+    problem(refused, 400, "body-cut")
+    assert everything(fair) == before

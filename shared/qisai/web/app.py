@@ -21,6 +21,7 @@ from qisai import settings, telemetry
 from qisai.db.session import DATABASE_AWAY, Database
 from qisai.errors import Invalid, Unavailable
 from qisai.web import assertion, health, identity, metrics, problems, rights
+from qisai.web.bodies import WholeRequest
 
 log = structlog.get_logger()
 
@@ -46,6 +47,7 @@ def make_app(name: str, *, max_body_bytes: int, blueprints: Iterable[APIBlueprin
         doc_ui=False,
         static_folder=None,  # a folder served to anybody would be a route without a declared right
     )
+    app.request_class = WholeRequest
     app.config["MAX_CONTENT_LENGTH"] = max_body_bytes
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
@@ -162,6 +164,7 @@ def refuse_broken_json() -> None:
         if request.endpoint is not None and _reads_json(current_app.view_functions[request.endpoint]):
             raise UnsupportedMediaType("Send JSON, with Content-Type: application/json.")
         return
+    request.get_data(cache=True)  # one that breaks off is no fault of the JSON
     try:
         request.get_json(cache=True)
     except RecursionError:

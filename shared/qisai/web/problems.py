@@ -11,7 +11,7 @@ import sqlalchemy as sa
 import structlog
 from flask import Flask, Response, request
 from pydantic import ValidationError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from qisai import errors, telemetry
 from qisai.db.session import unavailable
@@ -132,5 +132,10 @@ def install(app: Flask) -> None:
 
     @app.errorhandler(Exception)
     def unexpected(error: Exception) -> Response:
+    @app.errorhandler(ClientDisconnected)
+    def broken_off(_error: ClientDisconnected) -> Response:
+        detail = "The request broke off before its announced length; nothing was changed. Send it again."
+        return problem("body-cut", detail, status=400)
+
         log.error("request.failed", path=path_for_log(), method=request.method, exc_info=error)
         return problem("internal-error", "Something went wrong here; it has been logged.", status=500)
