@@ -8,7 +8,7 @@ from qisai import settings
 from qisai.queue.app import make_celery
 from qisai.web.app import service_from_environment
 from qisai.web.kept_values import KeptValues
-from services.results.process import MOST_TABLES, Process, hold
+from services.results.process import MOST_EXPLANATIONS, MOST_TABLES, Process, hold
 from services.results.views import blueprints
 
 
@@ -21,6 +21,7 @@ def create_app() -> OpenAPI:
         celery=make_celery(found.redis_url, prefix=found.redis_prefix, for_worker=False),
         deadline_ms=settings.pairing_deadline_ms(),
         standings=KeptValues(MOST_TABLES),
+        explanations=KeptValues(MOST_EXPLANATIONS),
     )
     hold(app, process)
     return app

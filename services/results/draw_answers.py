@@ -43,11 +43,11 @@ def whole(row: DrawRow, *, names: Mapping[int, Any], today: Today) -> Json:
         **summary(row, today.pairing_no),
         "round": row.round_no,
         "boards": [
-            {"number": board["board"], **{side: _who(board[side], names) for side in ("first", "second")}}
+            {"number": board["board"], **{side: who(board[side], names) for side in ("first", "second")}}
             for board in document["boards"]
         ],
-        "bye": None if bye is None else _who(bye, names),
-        "left_over": [{**_who(number, names), "points": points_number(score)} for number, score in today.left_over],
+        "bye": None if bye is None else who(bye, names),
+        "left_over": [{**who(number, names), "points": points_number(score)} for number, score in today.left_over],
         "cost": document.get("cost", {}),
         "edits": document.get("edits", []),
         "violations": [{**_violation(one), "has_reason": one not in without} for one in today.violations],
@@ -73,7 +73,8 @@ def _violation(violation: Violation) -> Json:
     }
 
 
-def _who(number: int, names: Mapping[int, Any]) -> Json:
+def who(number: int, names: Mapping[int, Any]) -> Json:
+    """An entrant of a draw by number; one who is not in the event any more has the number only."""
     row = names.get(number)
     return {"entrant_id": None, "number": number, "name": "", "club": ""} if row is None else entrant(row)
 

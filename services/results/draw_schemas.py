@@ -16,6 +16,10 @@ class DrawPath(RoundPath):
     draw_no: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
+class PlacePath(DrawPath):
+    number: Annotated[int, Field(ge=1, le=999_999)]
+
+
 class DrawLimits(Body):
     """Budgets of one draw; what is left out comes from the event's regulations, then from the size of the field."""
 

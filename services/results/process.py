@@ -1,4 +1,4 @@
-"""What one process of this service holds: connections, the sender of nudges, the cache of standings."""
+"""What one process of this service holds: connections, the sender of nudges, answers kept in memory."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ _KEY = "qisai.results"
 MOST_TABLES: Final = 64
 """Tables kept in memory: a crosstable of 500 entrants after nine rounds takes half a megabyte."""
 
+MOST_EXPLANATIONS: Final = 500
+"""Answers to "why this pair" kept in memory, a few kilobytes each: a chief referee goes from one to the next."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
@@ -26,6 +29,8 @@ class Process:
     """How long a solver may take by default, in milliseconds."""
     standings: KeptValues
     """By event, feed number, round and form."""
+    explanations: KeptValues
+    """By draw, number of pairing's input, pool and entrant."""
 
 
 def hold(app: Flask, process: Process) -> None:

@@ -106,6 +106,7 @@ def world(request: pytest.FixtureRequest, servers: Servers) -> Iterator[World]:
             "event_id": event.event_id,
             "round_no": 2,
             "draw_no": 1,
+            "number": 1,
             "board_id": event.board_ids[1, 1],
             "job_id": job.id,
             "alert_id": alert.id,

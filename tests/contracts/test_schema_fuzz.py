@@ -152,7 +152,7 @@ def _service(name: str, servers: Servers) -> Iterator[Target]:
         values: dict[str, int | str] = {
             "event_id": event.event_id, "round_no": 2, "draw_no": 1, "board_id": event.board_ids[1, 1], "job_id": 1,
             "alert_id": 1, "entrant_number": 1, "entrant_id": event.entrant_ids[1], "pair_id": 1, "step_id": 1,
-            "code": "xiangqi", "token": "x" * 43,
+            "code": "xiangqi", "token": "x" * 43, "number": 1,
         }  # fmt: skip
     environment = calls.service_environment(name, database, redis_url="redis://127.0.0.1:1/0")
     with calls.service_app(create_app, environment) as app:

@@ -267,3 +267,32 @@ def test_drafts_are_for_the_chief_referee_only(platform: Platform) -> None:
     assert person.post(f"/events/{event_id}/rounds/3/draw/1/restore", **form).status_code == 403
     assert person.post(f"/events/{event_id}/rounds/3/draw/by-hand", latest="1", pairs="1 2").status_code == 403
     assert len(platform.admin.rounds.draws(event_id, 3)) == 1
+
+
+def test_each_row_of_a_draft_leads_to_why_in_words_of_three_languages(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    page = chief.page(f"/events/{event_id}/rounds/3/draw")
+    firsts = [first for first, _second in pairs(platform, event_id, 1)]
+    links = re.findall(rf'href="(/events/{event_id}/rounds/3/draws/1/why/(\d+))"', page)
+    assert [int(number) for _link, number in links] == firsts
+    told = {tag: chief.get(f"/events/{event_id}/rounds/3/draws/1/why/1", headers={"Accept-Language": tag}).text
+            for tag in ("en", "zh-CN", "zh-TW")}  # fmt: skip
+    for tag, met in (("en", "they met in round"), ("zh-CN", "轮已相遇"), ("zh-TW", "輪已相遇")):
+        main = told[tag].split('<main id="main">')[1]
+        assert NAMES[meets(platform, event_id, 1) - 1] in main
+        assert met in main, tag
+        assert "costs_more" not in main
+        assert "needed_elsewhere" not in main
+    assert "Red, because" in told["en"] or "Black, because" in told["en"]
+
+
+def test_why_is_told_of_a_published_round_too_and_to_the_chief_referee_only(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    chief.post(f"/events/{event_id}/rounds/3/draw/publish", version=1, number=1)
+    assert 'name="number"' in chief.page(f"/events/{event_id}/rounds/3/draw")
+    found = chief.get(f"/events/{event_id}/rounds/3/why?number=1")
+    assert found.url.endswith("/draws/1/why/1")
+    assert "they met in round" in found.text
+    assert chief.get(f"/events/{event_id}/rounds/3/why?number=x").status_code == 422
+    assert chief.get(f"/events/{event_id}/rounds/3/why?number=77").status_code == 404
+    assert referee(platform, event_id).get(f"/events/{event_id}/rounds/3/draws/1/why/1").status_code == 403

@@ -21,7 +21,7 @@ REACH_CALLERS = (
     "shared/qisai/web", "shared/qisai/ledger", "shared/qisai/db/session.py", "shared/qisai/db/snapshot.py",
     "shared/qisai/formats", "shared/qisai/kernel", "services/registration", "services/results", "services/gateway",
 )  # fmt: skip
-ONLY_ON_THE_COMMAND_LINE = {"draw-incomplete", "invalid-plan", "not-in-draw"}
+ONLY_ON_THE_COMMAND_LINE = {"draw-incomplete", "invalid-plan"}
 """Raised in modules that also serve the command line, by parts that no service calls."""
 
 

@@ -40,6 +40,7 @@ from services.gateway.pages import (
     site,
     staff,
     tables,
+    why_page,
 )
 
 
@@ -78,6 +79,7 @@ def install(app: Flask, *, secret_key: str, is_https: bool) -> None:
         batch,
         chief,
         hand,
+        why_page,
         decisions,
         event_log,
         desk,

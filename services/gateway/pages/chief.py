@@ -54,6 +54,7 @@ def draw_page(
         job=_job(asking, request.args.get("job", type=int)),
         shown=shown_draft(asking, event_id, round_no, draws),
         latest_draw=draws[0].number if draws else 0,
+        published_draw=any(one.state == "published" for one in draws),
         faults=in_short(faults),
         typed=typed or {},
         saying=draft_words,

@@ -13,12 +13,13 @@ from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer, version_seen, version_tag
 from qisai.web.rights import Right, requires
-from services.results import answers, draw_answers
-from services.results.draw_schemas import DrawEdits, DrawPath, DrawRequest, DryRunQuery, ManualDraw
+from services.results import answers, draw_answers, explanation_answers
+from services.results.draw_schemas import DrawEdits, DrawPath, DrawRequest, DryRunQuery, ManualDraw, PlacePath
 from services.results.operations import draw_requests, hand_draws
 from services.results.operations import draws as operations
 from services.results.process import here
 from services.results.queries import draws as queries
+from services.results.queries import explanations
 from services.results.queries import jobs as jobs_queries
 from services.results.queries import rounds as rounds_queries
 from services.results.schemas import RoundPath
@@ -50,6 +51,21 @@ def get_draw(path: DrawPath) -> Response:
     """One draw with names, its whole cost, and what of it breaks the rules today."""
     with here().database.snapshot() as session:
         return _draw_answer(session, path)
+
+
+@api.get("/events/<int:event_id>/rounds/<int:round_no>/draws/<int:draw_no>/why/<int:number>")
+@requires(Right.PAIR)
+def why(path: PlacePath) -> Response:
+    """Why an entrant meets this opponent: the ideal partner, what ruled each better choice out, floats, bye, side.
+
+    Of a published draw too, against the results as they are today.
+    """
+    with here().database.snapshot() as session:
+        target = {"round_no": path.round_no, "draw_no": path.draw_no, "number": path.number}
+        asked = explanations.question(session, path.event_id, **target)
+        names = queries.names_by_number(session, path.event_id)
+    found = here().explanations.get(asked.key, asked.answer)  # computed without holding a connection
+    return Answer(body=explanation_answers.explanation(found, names, worked_out=asked.worked_out)).response()
 
 
 @api.post("/events/<int:event_id>/rounds/<int:round_no>/draws/<int:draw_no>/accept")

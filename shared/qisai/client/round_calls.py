@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qisai.client.calls import Calls, text_query
+from qisai.client.explanations import Explanation
 from qisai.client.problems import error_of
 from qisai.client.reading import Json, all_items, items
 from qisai.client.rounds import Adjustment, BoardLog, Boards, BoardView, DrawView, Job, RoundView, Standings
@@ -71,6 +72,10 @@ class RoundCalls(Calls):
     def draw(self, event_id: int, round_no: int, draw_no: int) -> DrawView:
         """One draw with its pairs, cost and breaches."""
         return DrawView.from_json(self._get(f"{_round_path(event_id, round_no)}/draws/{draw_no}"))
+
+    def why(self, event_id: int, round_no: int, draw_no: int, number: int) -> Explanation:
+        """Why entrant `number` has its place in a draw, published or not. Raises `NotFound` (`not-in-draw`)."""
+        return Explanation.from_json(self._get(f"{_round_path(event_id, round_no)}/draws/{draw_no}/why/{number}"))
 
     def edit_draw(
         self, event_id: int, round_no: int, draw: DrawView, edits: Sequence[Mapping[str, Any]], *, dry_run: bool = False
