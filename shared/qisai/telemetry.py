@@ -9,6 +9,7 @@ import logging
 import re
 import sys
 import uuid
+from collections.abc import MutableMapping
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -68,7 +69,7 @@ def set_up_logging(process: str) -> None:
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
+                _format_exception,
                 renderer,
             ],
         )
@@ -76,3 +77,18 @@ def set_up_logging(process: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+
+
+def _format_exception(logger: Any, method: str, event: MutableMapping[str, Any]) -> Any:
+    """A traceback without the rows that the database shows in the details of its errors: they are about people."""
+    given = event.get("exc_info")
+    error = given if isinstance(given, BaseException) else given[1] if isinstance(given, tuple) else sys.exc_info()[1]
+    shown: Any = structlog.processors.format_exc_info(logger, method, event)
+    seen: set[int] = set()
+    while error is not None and "exception" in shown and id(error) not in seen:
+        seen.add(id(error))
+        detail = getattr(getattr(error, "diag", None), "message_detail", None)
+        if detail:
+            shown["exception"] = shown["exception"].replace(detail, "(left out)")
+        error = error.__cause__ or error.__context__
+    return shown

@@ -51,6 +51,7 @@ def engine(url: sa.URL, *, application: str, **options: int | str) -> sa.Engine:
     return sa.create_engine(
         url,
         poolclass=sa.NullPool,
+        hide_parameters=True,
         connect_args={
             "application_name": f"qisai-{application}",
             "connect_timeout": _CONNECT_SECONDS,

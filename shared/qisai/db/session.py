@@ -41,6 +41,7 @@ class Database:
             pool_timeout=5,
             pool_recycle=1800,
             echo=echo,
+            hide_parameters=True,  # an error is logged with its statement; the values are of people
             connect_args={
                 "application_name": f"qisai-{application}",
                 "connect_timeout": 5,

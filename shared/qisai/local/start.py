@@ -101,7 +101,12 @@ class _Run:
             raise Unavailable("silent", f"{', '.join(sorted(missing))} did not start; the reason stands above")
 
     def _owner(self) -> sa.Engine:
-        return sa.create_engine(self.installation.owner_url, poolclass=sa.NullPool, connect_args={"connect_timeout": 5})
+        return sa.create_engine(
+            self.installation.owner_url,
+            poolclass=sa.NullPool,
+            hide_parameters=True,
+            connect_args={"connect_timeout": 5},
+        )
 
     def _database_time(self) -> object:
         if self.supervisor.stop_requests:
