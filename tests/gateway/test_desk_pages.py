@@ -392,4 +392,4 @@ def test_the_desk_in_chinese_names_states_and_fields(platform: Platform, admin: 
     assert "陈一现为“已报名”，不能由此变为“已入座”。" in refused.text
     form = {"csrf_token": token[1], "name": "甲", "seed": "abc"}
     bad = admin.http.post(f"{admin.url}{there.desk}/add", data=form, headers=chinese, timeout=20)
-    assert "等级分: 须为整数。" in bad.text
+    assert "等级分：须为整数。" in bad.text

@@ -18,16 +18,39 @@ PAGES = FOLDER.parent
 KEYWORDS = {"_": None, "__": None, "gettext": None, "lazy_gettext": None, "ngettext": (1, 2)}
 
 
+OF_TWO_MEANINGS = {
+    "Draw": {"templates/draw.html", "templates/parts.html"},  # a round's; a game is drawn: "Drawn game"
+    "Drawn game": {"templates/regulation_fields.html", "log_values.py"},
+    "Rating from": {"templates/prizes.html"},  # and to; where a rating comes from: "Source of the rating"
+    "From": {"templates/log.html"},  # a time
+    "seed": set(),  # "Random seed", or "Rating"
+    "Seed": set(),
+    "name": {"templates/link_parts.html"},  # a person's
+    "draft": {"wording.py"},  # an event in preparation; of a round: "draft, not published"
+}
+"""English words that Chinese tells apart: where each may stand, as its translation fits there."""
+
+
 @cache
-def texts() -> frozenset[str | tuple[str, ...]]:
-    """All texts in code and templates."""
+def uses() -> frozenset[tuple[str, str | tuple[str, ...]]]:
+    """All texts in code and templates, with the file of each."""
     found = extract_from_dir(
         PAGES,
         method_map=[("**.py", "python"), ("**.html", "jinja2")],
         options_map={"**.html": {"newstyle_gettext": "1", "silent": "false"}},
         keywords=KEYWORDS,
     )
-    return frozenset(message for _file, _line, message, _comments, _context in found)
+    return frozenset((file, message) for file, _line, message, _comments, _context in found)
+
+
+def texts() -> frozenset[str | tuple[str, ...]]:
+    """All texts in code and templates."""
+    return frozenset(message for _file, message in uses())
+
+
+@pytest.mark.parametrize("word", OF_TWO_MEANINGS)
+def test_a_word_of_two_meanings_stands_only_where_its_translation_fits(word: str) -> None:
+    assert {file for file, message in uses() if message == word} <= OF_TWO_MEANINGS[word]
 
 
 def placeholders(text: str) -> set[str]:

@@ -6,10 +6,21 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
+import pytest
+from flask import Flask
+
+from qisai.client import Event
 from qisai.db.events import EventState
 from qisai.db.jobs import JobState
-from services.gateway.pages.log_words import ACTIONS, MOST_CHARACTERS, in_short
+from qisai.kernel.model import Regulations
+from qisai.kernel.regulations_file import regulations_to_json
+from services.gateway.pages import language, log_values, log_words
+from services.gateway.pages.log_values import MOST_CHARACTERS, UNSAID, before_and_after, word
+from services.gateway.pages.log_words import ACTIONS
+from services.registration.answers import EVENT_BASICS
+from services.registration.entrant_schemas import EntrantBody
 
 SERVICES = Path(__file__).resolve().parents[2] / "services"
 OF_NO_EVENT = {"account", "session", "token", "password_reset", "profile"}
@@ -58,9 +69,78 @@ def test_every_step_that_is_noted_has_a_text() -> None:
     assert found - ACTIONS.keys() == set()
 
 
-def test_a_value_is_one_short_line() -> None:
-    assert in_short({"club": "甲队", "version": 3, "note": "", "tags": []}) == "club: 甲队"
-    assert in_short(None) == ""
-    long = in_short({"name": "长" * 1000})
-    assert len(long) == MOST_CHARACTERS
-    assert long.endswith("…")
+@pytest.fixture
+def chinese() -> Iterator[None]:
+    app = Flask(__name__)
+    language.install(app)
+    with app.test_request_context("/?lang=zh-Hans"):
+        app.preprocess_request()
+        yield
+
+
+@pytest.mark.usefixtures("chinese")
+def test_every_value_that_an_event_or_an_entrant_has_is_called_by_a_name() -> None:
+    keys = {*EVENT_BASICS, "starts_on", "registration_until", "profile", *regulations_to_json(Regulations())}
+    keys |= {*EntrantBody.model_fields, *(f"{part}" for part in ("win", "draw", "loss", "bye", "mode", "kind"))}
+    assert {key for key in keys - UNSAID if word(key, "event") == key} == set()
+
+
+@pytest.mark.usefixtures("chinese")
+def test_only_what_was_changed_is_said() -> None:
+    rules = {"rounds": 7, "points": {"win": 1, "draw": 0.5, "loss": 0, "bye": 1}, "tie_breaks": ["opponents"]}
+    old = {"name": "公开赛" * 60, "needs_check_in": True, "regulations": rules}
+    new = {**old, "needs_check_in": False, "regulations": {**rules, "points": {**rules["points"], "draw": 1}}}
+    before, after = before_and_after(old, new, action="event.change", people={})
+    assert before == "入座前须签到：是；积分：和棋（平局）：0.5"
+    assert after == "入座前须签到：否；积分：和棋（平局）：1"
+
+
+STEPS: Final = {
+    "entrant.bulk": {"entrants": {"285": {"state": "checked_in", "version": 2}}, "next_round": 1},
+    "entrant.bulk_undo": {"step": 16, "entrants": [285]},
+    "entrant.bye": {"kind": "half", "round": 2},
+    "entrant.import": {"changed": {"285": {"seed": 1500}}, "added": [7, 8], "rows": 3, "encoding": "utf-8"},
+    "entrant.change": {"seed": 1500, "seed_source": "协会", "sex": "female", "phone": "•••"},
+    "entrant.attendance": {"round": 2, "present": True, "entrants": [285]},
+    "attendance.deadline": {"deadline": "2026-12-05T01:00:00Z"},
+    "event.finished": {"state": "finished"},
+    "event.create": {"name": "公开赛", "is_public": True, "regulations": regulations_to_json(Regulations())},
+    "lots.draw": {"mode": "seeding", "seed": None, "numbers": {"285": 1}},
+    "draw.publish": {"draw": 2, "source": "computed"},
+    "job.succeeded": {"round": 2, "outcome": "drawn"},
+    "job.failed": {"round": 2, "outcome": "solver-deadline"},
+    "pair.forbid": {"entrants": [285, 7], "from_round": 1, "to_round": None},
+    "pair.forbid_same_club": {"from_round": 1, "to_round": 2, "clubs": ["甲队"], "pairs": 3},
+    "points.adjust": {"adjustment": 3, "points": -0.5, "round": 2},
+    "grant.create": {"account_id": 4, "role": "referee", "boards": [1, 20]},
+    "round.close": {"open_boards": [3, 4]},
+    "round.clock": {"action": "start", "seconds": 3600},
+    "breaker.reset": {"state": "half_open", "timeouts": 2},
+}
+
+
+@pytest.mark.usefixtures("chinese")
+@pytest.mark.parametrize("action", STEPS)
+def test_a_step_is_said_without_codes(action: str) -> None:
+    event = Event(id=1, name="赛", state="running", profile="xiangqi", version=1)
+    entry = {"kind": "audit", "at": None, "actor": "pairing", "action": action, "old": None, "new": STEPS[action]}
+    line = log_words.line(entry, event, {}, people={285: "张三", 7: "李四"})
+    for text in (line.who, line.what, line.after):
+        assert re.findall(r"[A-Za-z_]{2,}", re.sub("utf-8|SOS|T01|SHA-256", "", text)) == [], text
+    assert "285" not in line.after
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_long_value_is_cut_on_the_page_and_whole_in_the_sheet() -> None:
+    event = Event(id=1, name="赛", state="running", profile="xiangqi", version=1)
+    entry = {"kind": "audit", "at": None, "actor": "王", "action": "event.change", "new": {"venue": "长" * 1000}}
+    short = log_words.line(entry, event, {}, people={}).after
+    assert len(short) == MOST_CHARACTERS
+    assert short.endswith("…")
+    assert "长" * 1000 in log_words.line(entry, event, {}, people={}, whole=True).after
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_a_step_back_writes_as_its_reason_is_said_in_words() -> None:
+    assert log_values.reason("undo of step 16") == "撤回第 16 号操作"
+    assert log_values.reason("生病") == "生病"

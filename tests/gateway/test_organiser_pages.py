@@ -178,6 +178,7 @@ def test_a_conflict_keeps_what_was_typed_and_shows_theirs(platform: Platform, ad
     answer = admin.post(address, **form)
     assert answer.status_code == 412
     assert "theirs: 西馆 · yours: 东馆" in answer.text
+    assert len(re.findall(r"theirs: ", answer.text)) == 2, "only what differs, and only of fields that the form has"
     assert field(answer.text, "venue") == "东馆"
     assert platform.admin.events.get(event_id).venue == "西馆"
     assert "The event is changed." in admin.post(address, **{**form, "version": field(answer.text, "version")}).text

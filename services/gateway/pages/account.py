@@ -13,6 +13,7 @@ from qisai.web.rights import Right, requires
 from services.gateway import account_queries as queries
 from services.gateway import account_views, accounts, guard, passwords, sessions
 from services.gateway.pages import inviting
+from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.site import telling
 from services.gateway.parts import credential, parts
 
@@ -119,7 +120,7 @@ def _in_words(fault: QisaiError | None) -> str:
         return str(_("The old password is wrong."))
     if fault.slug == "weak-password":
         return passwords_rule()
-    return fault.detail
+    return " ".join(lines_of(fault))
 
 
 def passwords_rule() -> str:

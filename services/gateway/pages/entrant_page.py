@@ -14,7 +14,7 @@ from qisai.errors import NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import desk as desk_page
 from services.gateway.pages import entrant_values as values
-from services.gateway.pages import event_words, wording
+from services.gateway.pages import event_words, log_values, wording
 from services.gateway.pages.desk import DESK
 from services.gateway.pages.entrant_steps import LEAVING, offered
 from services.gateway.pages.fault_words import field_name, lines_of, warning
@@ -48,7 +48,7 @@ def add(event_id: int) -> str | Response | tuple[str, int]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        return _new_page(event, form, faults=lines_of(error)), 422
+        return _new_page(event, form, faults=lines_of(error, _about(event))), 422
     flash(_("%(name)s is registered.", name=added.name), "done")
     if added.state == "waiting":
         flash(_("The event is full: %(name)s waits for a place.", name=added.name), "warning")
@@ -84,7 +84,7 @@ def change(event_id: int, entrant_id: int) -> str | Response | tuple[str, int]:
         return _page(asking, event, now, typed=form, conflict=error), 412
     except QisaiError as error:
         now = asking.entrants.get(event_id, entrant_id)
-        return _page(asking, event, now, typed=form, version=version, faults=lines_of(error)), 422
+        return _page(asking, event, now, typed=form, version=version, faults=lines_of(error, _about(event))), 422
     flash(_("%(name)s: saved.", name=changed.name), "done")
     return redirect(url_for("entrant_page.show", event_id=event_id, entrant_id=entrant_id), code=303)
 
@@ -107,7 +107,9 @@ def step(event_id: int, entrant_id: int) -> str | Response | tuple[str, int]:
         raise
     except QisaiError as error:
         now = asking.entrants.get(event_id, entrant_id)
-        return _page(asking, event, now, said=form, faults=lines_of(error)), 412 if isinstance(error, Stale) else 409
+        return _page(asking, event, now, said=form, faults=lines_of(error, _about(event))), 412 if isinstance(
+            error, Stale
+        ) else 409
     flash(_("%(name)s: now %(state)s.", name=moved.name, state=wording.ENTRANT_STATES[moved.state]), "done")
     return redirect(url_for("entrant_page.show", event_id=event_id, entrant_id=entrant_id), code=303)
 
@@ -127,7 +129,7 @@ def ahead(event_id: int, entrant_id: int) -> str | Response | tuple[str, int]:
         raise
     except QisaiError as error:
         now = asking.entrants.get(event_id, entrant_id)
-        return _page(asking, event, now, ahead=form, faults=lines_of(error)), 422
+        return _page(asking, event, now, ahead=form, faults=lines_of(error, _about(event))), 422
     flash(_("Round %(number)s: noted.", number=round_no), "done")
     where = url_for("entrant_page.show", event_id=event_id, entrant_id=entrant_id)
     return redirect(f"{where}#ahead", code=303)
@@ -181,7 +183,7 @@ def _page(
         typed=values.typed_of(entrant) if typed is None else typed,
         version=entrant.version if version is None else version,
         conflict=conflict,
-        theirs=[] if conflict is None or typed is None else _theirs(entrant, typed),
+        theirs=[] if conflict is None or typed is None else _theirs(entrant, typed, _about(event)),
         said=said or {},
         ahead=ahead or {},
         steps=[step for step in offered(event) if step.source == entrant.state],
@@ -192,6 +194,7 @@ def _page(
         kinds={_ABSENT: wording.BYES[_ABSENT], **event_words.REQUESTED_BYES},
         limits=event_words.asked_byes({"max": event.max_byes, "until_round": event.byes_until_round}),
         log=asking.entrants.transitions(event.id, entrant.id),
+        tell=log_values,
         faults=faults,
         may_edit=viewer().may(Right.MANAGE_ENTRANTS, event),
     )
@@ -203,14 +206,19 @@ def _noted(entrant: Entrant) -> list[tuple[int, str]]:
     return sorted([*byes, *((number, _ABSENT) for number in entrant.absences)])
 
 
-def _theirs(now: Entrant, typed: values.Typed) -> list[tuple[str, str, str]]:
+def _theirs(now: Entrant, typed: values.Typed, form: str) -> list[tuple[str, str, str]]:
     """Fields in which the entrant as it is now differs from the form: name, theirs, mine."""
     is_now = values.typed_of(now)
     return [
-        (field_name(name), is_now[name] or "–", typed[name] or "–")
+        (field_name(name, form), is_now[name] or "–", typed[name] or "–")
         for name in values.FIELDS
         if name in typed and typed[name].strip().replace("\r\n", "\n") != is_now[name]
     ]
+
+
+def _about(event: Event) -> str:
+    """What the form is about, for the names of its fields."""
+    return "team" if values.is_team(event) else ""
 
 
 def _seen(entrant_id: int, version: int) -> Entrant:

@@ -48,7 +48,7 @@ def create() -> str | Response | tuple[str, int]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        return _new_page(form, profile, faults=lines_of(error)), 422
+        return _new_page(form, profile, faults=lines_of(error, "event")), 422
     flash(_("The event is made. Next: open registration."), "done")
     return redirect(url_for("organiser.set_up", event_id=event.id), code=303)
 
@@ -79,7 +79,7 @@ def change(event_id: int) -> str | Response | tuple[str, int]:
     except Stale as error:
         return _edit_page(event, form, conflict=error), 412
     except QisaiError as error:
-        return _edit_page(event, form, version=seen.version, faults=lines_of(error)), 422
+        return _edit_page(event, form, version=seen.version, faults=lines_of(error, "event")), 422
     flash(_("The event is changed."), "done")
     return redirect(url_for("organiser.set_up", event_id=event_id), code=303)
 
@@ -155,15 +155,20 @@ def _preview(code: str, form: values.Typed, regulations: dict[str, Any]) -> tupl
     except Unauthenticated:
         raise
     except QisaiError as error:
-        return None, list(lines_of(error))
+        return None, list(lines_of(error, "event"))
 
 
 def _theirs(event: Event, form: values.Typed) -> list[tuple[str, str, str]]:
-    """Fields in which the event as it is now differs from the form: name, theirs, mine."""
+    """Fields of the form in which the event as it is now differs from it: name, theirs, mine."""
     now = {**values.basics_of(event), **values.regulations_of(event.regulations)}
-    shown = now.keys() | (form.keys() & values.FIELDS)
+    unused = values.unused_fields(_copy(event), form.get("system") or str(event.regulations["system"]))
+    shown = ((form.keys() | values.CHECKS) & values.FIELDS) - unused
     return sorted(
-        (field_name(name), event_words.value(name, now.get(name, "")), event_words.value(name, form.get(name, "")))
+        (
+            field_name(name, "event"),
+            event_words.value(name, now.get(name, "")),
+            event_words.value(name, form.get(name, "")),
+        )
         for name in shown
         if now.get(name, "") != form.get(name, "")
     )

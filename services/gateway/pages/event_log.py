@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, render_template, request, stream_with_context
 from flask_babel import gettext as _
+from flask_babel import lazy_gettext as __
 
 from qisai.client import Client, Event
+from qisai.client.reading import Json
 from qisai.errors import QisaiError, Unauthenticated
+from qisai.formats.sheet_csv import BOM, Cell, csv_lines
 from qisai.web.rights import Right, requires
 from services.gateway.pages import log_words
-from services.gateway.pages.language import language
-from services.gateway.pages.site import client, for_those_who, lines_of, status_of
-from services.gateway.proxy import download
-from services.gateway.routes import API
+from services.gateway.pages.site import client, clock, for_those_who, lines_of, status_of
 
 pages = Blueprint("event_log", __name__)
 
+_A_PART: Final = 1000
+"""Lines of a sheet that are asked for and sent at once."""
+_HEAD: Final = (
+    __("Time"), __("Kind"), __("Who"), __("Device"), __("Round"), __("Board"), __("Entrant"), __("What"),
+    __("Before"), __("After"), __("Reason"),
+)  # fmt: skip
 _FIELDS: Final = ("kind", "actor", "round", "entrant", "since", "until")
 
 
@@ -33,7 +39,7 @@ def log(event_id: int) -> str | tuple[str, int]:
     for_those_who(Right.READ_STAFF, event)
     typed = {name: request.args.get(name, "").strip() for name in _FIELDS}
     names = _entrants(asking, event_id)
-    by_number = {number: name for number, name in names.values() if number is not None}
+    by_number, people = _names(names)
     narrowed, faults = _narrowed(typed, event, names)
     lines: tuple[Any, ...] = ()
     following, status = None, 422 if faults else 200
@@ -48,7 +54,7 @@ def log(event_id: int) -> str | tuple[str, int]:
         "log.html",
         event=event,
         rounds=asking.rounds.list(event_id),
-        lines=[log_words.line(one, event, by_number) for one in lines],
+        lines=[log_words.line(one, event, by_number, people=people) for one in lines],
         names=names,
         kinds=log_words.KINDS,
         typed=typed,
@@ -62,16 +68,49 @@ def log(event_id: int) -> str | tuple[str, int]:
 @pages.get("/events/<int:event_id>/log.csv")
 @requires(Right.PUBLIC)
 def sheet(event_id: int) -> Response | tuple[str, int]:
-    """The same as a sheet, whole, in the page's language."""
+    """The same as a sheet, whole, in the page's language and words; made and sent page by page."""
     asking = client()
     event = asking.events.get(event_id)
     for_those_who(Right.READ_STAFF, event)
     typed = {name: request.args.get(name, "").strip() for name in _FIELDS}
-    narrowed, faults = _narrowed(typed, event, _entrants(asking, event_id) if typed["entrant"] else {})
+    names = _entrants(asking, event_id)
+    narrowed, faults = _narrowed(typed, event, names)
     if faults:
         return log(event_id)  # type: ignore[return-value]
-    query = {name: str(value) for name, value in narrowed.items() if value is not None}
-    return download(f"{API}/events/{event_id}/log/csv", query=query, language=language())
+    by_number, people = _names(names)
+
+    def page(cursor: str | None) -> tuple[bytes, str | None]:
+        entries, following = asking.rounds.event_log_page(event_id, cursor=cursor, limit=_A_PART, **narrowed)
+        lines = [(one, log_words.line(one, event, by_number, people=people, whole=True)) for one in entries]
+        return csv_lines(_cells(one, line, event, people) for one, line in lines), following
+
+    first, following = page(None)  # before the answer begins, so that a refusal is one
+
+    def content() -> Iterator[bytes]:
+        yield BOM + csv_lines([[str(word) for word in _HEAD]]) + first
+        cursor = following
+        while cursor is not None:
+            lines, cursor = page(cursor)
+            yield lines
+
+    headers = {"Content-Disposition": f'attachment; filename="event-{event_id}-log.csv"', "Cache-Control": "no-store"}
+    return Response(stream_with_context(content()), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _cells(entry: Json, line: log_words.Line, event: Event, people: Mapping[int, str]) -> list[Cell]:
+    """One line of the sheet, as `_HEAD`."""
+    return [
+        clock(line.at, event, form="yyyy-MM-dd HH:mm:ss"), str(log_words.KINDS.get(entry["kind"], entry["kind"])),
+        line.who, line.device, line.round, line.board,
+        "" if line.entrant_id is None else people.get(line.entrant_id, f"#{line.entrant_id}"),
+        line.what, line.before, line.after, line.reason,
+    ]  # fmt: skip
+
+
+def _names(entrants: Mapping[int, tuple[int | None, str]]) -> tuple[dict[int, str], dict[int, str]]:
+    """Names by number and by id."""
+    by_number = {number: name for number, name in entrants.values() if number is not None}
+    return by_number, {one: name for one, (_number, name) in entrants.items()}
 
 
 def _entrants(asking: Client, event_id: int) -> dict[int, tuple[int | None, str]]:

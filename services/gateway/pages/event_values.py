@@ -38,6 +38,8 @@ _REGULATIONS: Final = frozenset(
 )  # fmt: skip
 FIELDS: Final = _REGULATIONS.union(_TEXTS, _NUMBERS, _FLAGS, {"registration_until"})
 """Names of all fields."""
+CHECKS: Final = frozenset({*_FLAGS, *_REGULATION_FLAGS, "avoid_same_club"})
+"""Those that a browser sends only where they are ticked."""
 FIRST_EVENT: Final[Typed] = {"time_zone": "Asia/Shanghai", **dict.fromkeys(_FLAGS, "on")}
 """What a new event's form begins with."""
 

@@ -1,7 +1,7 @@
 """What a service refused, in the page's language and by the names of the page's fields.
 
-Problems of the API speak the caller's language already; some of what it lists inside an answer (entrants of a step of
-many, warnings) comes with a slug and English words.
+Problems of the API speak the caller's language already. What it lists inside an answer (entrants of a step of many,
+warnings), and what the gateway itself refuses, comes with a slug and English words.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flask import request
+from flask_babel import gettext as _
 from flask_babel import lazy_gettext as __
 
 from qisai.errors import Conflict, FieldError, Invalid, QisaiError
+from qisai.web.field_texts import field_text
 from qisai.web.problem_texts import localised
 from services.gateway.pages import wording
 from services.gateway.pages.language import language
@@ -21,6 +23,8 @@ MOST: Final = 20
 """Places that are named one by one."""
 FIELDS: Final[Mapping[str, Any]] = {
     "name": __("Name"),
+    "event_name": __("Name of the event"),
+    "team_name": __("Name of the team"),
     "profile": __("Game"),
     "venue": __("Venue"),
     "starts_on": __("First day"),
@@ -36,6 +40,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "tie_breaks": __("Tie-breaks"),
     "bye_compensation": __("For a round without an opponent"),
     "lot_seed": __("Seed of the lots"),
+    "lots_seed": __("Random seed"),
     "system": __("System"),
     "direction": __("Direction of the numbers"),
     "within_group": __("Order inside score groups"),
@@ -53,7 +58,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "needs_check_in": __("Entrants check in before they are seated"),
     "club": __("Club"),
     "seed": __("Rating"),
-    "seed_source": __("Rating from"),
+    "seed_source": __("Source of the rating"),
     "seed_date": __("Rating of"),
     "external_id": __("Roster number"),
     "fixed_board": __("Fixed board"),
@@ -86,13 +91,14 @@ def warning(slug: str, detail: str, *, name: str) -> str:
     return detail if known is None else str(known) % {"name": name}
 
 
-def field_name(pointer: str) -> str:
-    """What a page calls the field that a pointer is about."""
+def field_name(pointer: str, form: str = "") -> str:
+    """What a page calls the field that a pointer is about; "" for one that has no name on pages.
+
+    `form`: what the form is about where one name means several things: `event`, `team`, `lots`.
+    """
     parts = [part for part in pointer.split("/") if part and part != "regulations"]
-    known = next(
-        (FIELDS[name] for part in parts for name in (part, _FORM.get(part.split("_")[0], "")) if name in FIELDS), None
-    )
-    return pointer if known is None else str(known)
+    names = (name for part in parts for name in (f"{form}_{part}", part, _FORM.get(part.split("_")[0], "")))
+    return str(next((FIELDS[name] for name in names if name in FIELDS), ""))
 
 
 def refusal(entrant: Mapping[str, Any], *, source: str, to: str) -> str:
@@ -108,13 +114,15 @@ def state_word(state: str) -> str:
     return str(wording.ENTRANT_STATES.get(state, state))
 
 
-def lines_of(error: QisaiError) -> Sequence[str]:
-    """What went wrong, one line for each thing to mend, by the names of the page's fields."""
+def lines_of(error: QisaiError, form: str = "") -> Sequence[str]:
+    """What went wrong, one line for each thing to mend, by names of the page's fields. `form` as in `field_name`."""
     if isinstance(error, Conflict) and error.blockers:
-        return [error.detail, *(blocker.detail for blocker in error.blockers)]
+        blockers = (_said(one.slug, one.detail, one.context) for one in error.blockers)
+        return [_detail(error), *blockers]
     if isinstance(error, Invalid) and error.errors:
-        places = [_place(fault) for fault in error.errors[:MOST]]
-        return places if error.slug in ("invalid-request", "invalid-regulations") else [error.detail, *places]
+        places = [_place(fault, form, whole=error.detail) for fault in error.errors[:MOST]]
+        is_list = error.slug in ("invalid-request", "invalid-regulations", "weak-password")
+        return places if is_list else [_detail(error), *places]
     return [_detail(error)]
 
 
@@ -122,11 +130,29 @@ def _detail(error: QisaiError) -> str:
     """What the API said; states of entrants, which it calls by their codes, in words."""
     states = [name for name in ("from", "to", "state") if name in error.context]
     if not states or language() == "en":
-        return error.detail
+        return _said(error.slug, error.detail, error.context)
     context = dict(error.context)
     context.update({name: state_word(str(context[name])) for name in states})
     return localised(error.slug, error.detail, context=context, languages=request.accept_languages)[1]
 
 
-def _place(fault: FieldError) -> str:
-    return f"{field_name(fault.pointer)}: {fault.detail}"
+def _said(slug: str, detail: str, context: Mapping[str, Any]) -> str:
+    """A detail in the page's language, where it is English still: the API's and the pages' own are not."""
+    if language() == "en" or _is_chinese(detail, context):
+        return detail
+    return localised(slug, detail, context=context, languages=request.accept_languages)[1]
+
+
+def _is_chinese(detail: str, context: Mapping[str, Any]) -> bool:
+    """Whether the words are, not only what they name."""
+    for value in context.values():
+        detail = detail.replace(str(value), "")
+    return any("\u4e00" <= character <= "\u9fff" for character in detail)
+
+
+def _place(fault: FieldError, form: str, *, whole: str) -> str:
+    """One fault behind the name of its field, unless the detail is a whole sentence about it."""
+    name, detail = field_name(fault.pointer, form), fault.detail
+    if language() != "en" and not _is_chinese(detail, fault.context):
+        detail = field_text(fault.slug, detail, context=fault.context, languages=request.accept_languages)
+    return detail if not name or detail == whole else _("%(field)s: %(fault)s", field=name, fault=detail)

@@ -19,6 +19,7 @@ from services.gateway.credentials import SESSION_COOKIE
 from services.gateway.invitations import Found
 from services.gateway.pages import wording
 from services.gateway.pages.account import passwords_rule
+from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.site import viewer
 from services.gateway.parts import credential, parts
 from services.gateway.schemas import SignUp
@@ -191,7 +192,7 @@ def _in_words(fault: QisaiError | None) -> str:
         return str(_("This login is taken. If it is yours, sign in with it below; else choose another one."))
     if fault.slug == "weak-password":
         return passwords_rule()
-    return fault.detail
+    return " ".join(lines_of(fault))
 
 
 def _status(fault: QisaiError) -> int:

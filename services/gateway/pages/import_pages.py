@@ -145,7 +145,7 @@ def _rows(report: ImportReport, seen: str | None) -> list[ShownRow]:
                 row=row["row"],
                 name=str(row.get("name") or ""),
                 outcome=row["outcome"],
-                changes=[field_name(f"/{name}") for name in row.get("changes") or ()],
+                changes=[field_name(f"/{name}") or str(name) for name in row.get("changes") or ()],
                 reasons=[_reason(reason) for reason in row.get("reasons") or ()],
                 before=_outcome(before) if before and before != _code(row) else None,
             )
@@ -179,7 +179,7 @@ def _place(pointer: str) -> str:
     """`/rows/3/姓名` in words."""
     _root, kind, row, *column = [*pointer.split("/", 3), "", ""][:4]
     if kind != "rows":
-        return field_name(pointer)
+        return field_name(pointer) or pointer
     if not column[0]:
         return str(_("row %(row)s", row=row))
     return str(_("row %(row)s, %(column)s", row=row, column=column[0]))

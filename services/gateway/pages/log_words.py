@@ -13,7 +13,7 @@ from flask_babel import lazy_gettext as __
 from qisai.client import BoardLog, BoardView, Event
 from qisai.client.reading import Json, moment
 from qisai.kernel.model import Result
-from services.gateway.pages import draft_words, wording
+from services.gateway.pages import draft_words, log_values, wording
 
 KINDS: Final = {
     "result": __("results"),
@@ -138,8 +138,10 @@ def board_history(log: BoardLog, event: Event, board: BoardView) -> list[Line]:
     return sorted(lines, key=lambda line: line.at.timestamp() if line.at else 0, reverse=True)
 
 
-def line(entry: Json, event: Event, names: Mapping[int, str]) -> Line:
-    """One entry of the event's log. `names`: of entrants by number."""
+def line(
+    entry: Json, event: Event, names: Mapping[int, str], *, people: Mapping[int, str], whole: bool = False
+) -> Line:
+    """One entry of the event's log. `names`: of entrants by number, `people`: by id; `whole`: however long it is."""
     kind = entry["kind"]
     before, after = "", ""
     if kind == "result":
@@ -152,15 +154,15 @@ def line(entry: Json, event: Event, names: Mapping[int, str]) -> Line:
         what = _("entrant's state")
         before, after = (_state(entry.get(name)) for name in ("from", "to"))
     else:
-        what, before, after = _step(entry, names)
+        what, before, after = _step(entry, names, people)
     return Line(
         at=moment(entry["at"]),
-        who=entry.get("actor") or "",
+        who=log_values.actor(entry.get("actor") or ""),
         device=entry.get("device") or "",
         what=what,
-        reason=entry.get("reason") or "",
-        before=before,
-        after=after,
+        reason=log_values.reason(entry.get("reason") or ""),
+        before=before if whole else log_values.cut(before),
+        after=after if whole else log_values.cut(after),
         round=entry.get("round"),
         board=entry.get("board"),
         entrant_id=entry.get("entrant_id"),
@@ -172,62 +174,16 @@ def _state(name: str | None) -> str:
     return "" if name is None else str(wording.ENTRANT_STATES.get(name, name))
 
 
-def _step(entry: Json, names: Mapping[int, str]) -> tuple[str, str, str]:
+def _step(entry: Json, names: Mapping[int, str], people: Mapping[int, str]) -> tuple[str, str, str]:
     action = str(entry.get("action") or "")
     what = str(ACTIONS.get(action, action))
     new = entry.get("new")
     if action == "round.clock" and isinstance(new, Mapping):
         seconds = new.get("seconds")
         clock = str(_CLOCK.get(str(new.get("action")), ""))
-        return what, "", clock if seconds is None else f"{clock} {seconds / 60:+g} min"
-    after = in_short(new)
+        return what, "", clock if seconds is None else f"{clock} {_('%(minutes)s min', minutes=f'{seconds / 60:+g}')}"
+    before, after = log_values.before_and_after(entry.get("old"), new, action=action, people=people)
     if isinstance(new, Mapping) and new.get("edits"):
         changes = "; ".join(draft_words.edit(one, names) for one in new["edits"])
-        after = "; ".join(part for part in (after, _cut(changes)) if part)
-    return what, in_short(entry.get("old")), after
-
-
-_NAMES: Final = {
-    "absent": __("absent"),
-    "adjustment": __("decision"),
-    "draw": __("draft"),
-    "name": __("name"),
-    "points": __("points"),
-    "present": __("present"),
-    "seed": __("seed"),
-    "club": __("club"),
-    "open_boards": __("open boards"),
-    "role": __("role"),
-    "state": __("state"),
-}
-_UNSAID: Final = frozenset({"id", "version", "round", "account_id", "edits", "numbers"})
-MOST_CHARACTERS: Final = 160
-
-
-def in_short(value: Any) -> str:
-    """A logged value on one line; the sheet has it whole."""
-    return _cut(_plain(value))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
-
-
-def _plain(value: Any) -> str:
-    match value:
-        case None:
-            return ""
-        case Mapping():
-            parts = [(_NAMES.get(name, name), name, _plain(one)) for name, one in value.items() if name not in _UNSAID]
-            return "; ".join(f"{word}: {_value(name, text)}" for word, name, text in parts if text)
-        case list() | tuple():
-            return ", ".join(_plain(one) for one in value)
-        case bool():
-            return "✓" if value else "✗"
-    return str(value)
-
-
-def _value(name: str, text: str) -> str:
-    if name == "state":
-        return str(wording.EVENT_STATES.get(text, text))
-    return str(wording.ROLES.get(text, text)) if name == "role" else text
+        after = "; ".join(part for part in (after, changes) if part)
+    return what, before, after

@@ -16,7 +16,7 @@ from qisai.db.name_keys import sort_key
 from qisai.errors import Invalid, PreconditionMissing, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages.desk import DESK
-from services.gateway.pages.fault_words import lines_of
+from services.gateway.pages.fault_words import field_name, lines_of
 from services.gateway.pages.site import client, for_those_who, whole_number
 
 pages = Blueprint("lots_page", __name__)
@@ -79,13 +79,13 @@ def _numbers(form: Mapping[str, str]) -> list[tuple[str, str]]:
 def _lines(asking: Client, event_id: int, error: QisaiError) -> Sequence[str]:
     """What is wrong with single numbers, by name."""
     if not isinstance(error, Invalid) or not error.errors:
-        return lines_of(error)
+        return lines_of(error, "lots")
     names = {entrant.id: entrant.name for entrant in asking.entrants.list(event_id)}
     lines = []
     for fault in error.errors[:20]:
         last = fault.pointer.rpartition("/")[2]
-        about = names.get(int(last), last) if last.isdecimal() else last
-        lines.append(f"{about}: {fault.detail}")
+        about = names.get(int(last), last) if last.isdecimal() else field_name(last, "lots")
+        lines.append(_("%(field)s: %(fault)s", field=about, fault=fault.detail) if about else fault.detail)
     return lines
 
 

@@ -69,7 +69,7 @@ def act(event_id: int, action: str) -> str | Response | tuple[str, int]:
         line = _("The event was changed meanwhile; it is now: %(state)s. Look again, then decide.", state=now)
         return _page(event_id, faults=[line]), 412
     except QisaiError as error:
-        return _page(event_id, faults=lines_of(error)), 409 if isinstance(error, Conflict) else 422
+        return _page(event_id, faults=lines_of(error, "event")), 409 if isinstance(error, Conflict) else 422
     flash(_("The event is now: %(state)s.", state=wording.EVENT_STATES.get(event.state, event.state)), "done")
     return redirect(url_for("organiser.set_up", event_id=event_id), code=303)
 
@@ -89,7 +89,7 @@ def clone(event_id: int) -> str | Response | tuple[str, int]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        return _page(event_id, faults=lines_of(error), typed=form), 422
+        return _page(event_id, faults=lines_of(error, "event"), typed=form), 422
     flash(_("The clone is made. Look it through, then open registration."), "done")
     return redirect(url_for("event_form.edit", event_id=made.id), code=303)
 

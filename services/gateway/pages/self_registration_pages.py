@@ -43,7 +43,9 @@ def send(event_id: int) -> AnyResponse | tuple[str, int]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        return _form_page(client().events.get(event_id), typed, faults=lines_of(error)), 422
+        event = client().events.get(event_id)
+        about = "team" if values.is_team(event) else ""
+        return _form_page(event, typed, faults=lines_of(error, about)), 422
     return redirect(url_for("self_registration_pages.entry", token=entry.token, new=1), code=303)
 
 

@@ -25,13 +25,14 @@ from werkzeug.exceptions import NotFound as PageNotFound
 from qisai.client import Client, Event
 from qisai.client.reading import moment
 from qisai.db.accounts import Role
-from qisai.errors import Conflict, Forbidden, Invalid, QisaiError, Stale, Unauthenticated
+from qisai.errors import Forbidden, QisaiError, Stale, Unauthenticated
+from qisai.web.identity import Grant
 from qisai.web.problems import STATUS
 from qisai.web.rights import ROLES, Right, requires
 from services.gateway import guard
 from services.gateway.credentials import CSRF_FIELD, DEVICE_COOKIE, PUBLIC
 from services.gateway.inner import client_of
-from services.gateway.pages import wording
+from services.gateway.pages import fault_words, wording
 from services.gateway.pages.language import NAMES, language
 from services.gateway.parts import credential, parts
 
@@ -50,6 +51,7 @@ class Viewer:
 
     name: str | None = None
     roles: frozenset[Role] = frozenset()
+    grants: tuple[Grant, ...] = ()
     csrf_token: str = ""
 
     @property
@@ -107,6 +109,7 @@ def _viewer() -> Viewer:
     return Viewer(
         name=caller.actor.name,
         roles=frozenset(grant.role for grant in caller.grants),
+        grants=caller.grants,
         csrf_token=parts().credentials.csrf_token(who.secret_hash) if who.by_cookie else "",
     )
 
@@ -129,15 +132,12 @@ def telling(done: str = "") -> Iterator[None]:
 
 def lines_of(error: QisaiError, event: Event | None = None) -> Sequence[str]:
     """What went wrong, one line for each thing to do; times in the event's zone."""
-    if isinstance(error, Conflict) and error.blockers:
-        return [error.detail, *(blocker.detail for blocker in error.blockers)]
-    if isinstance(error, Invalid) and error.errors:
-        return [error.detail, *(f"{fault.pointer}: {fault.detail}" for fault in error.errors[:20])]
+    lines = fault_words.lines_of(error)
     if isinstance(error, Stale) and error.current.get("updated_by"):
         form = "MM-dd HH:mm 'UTC'" if event is None else "MM-dd HH:mm"
         at = clock(moment(error.current.get("updated_at")), event, form=form)
-        return [error.detail, _("Last changed by %(who)s, %(time)s.", who=error.current["updated_by"], time=at)]
-    return [error.detail]
+        return [*lines, _("Last changed by %(who)s, %(time)s.", who=error.current["updated_by"], time=at)]
+    return lines
 
 
 def in_short(lines: Sequence[str]) -> list[str]:

@@ -46,7 +46,7 @@ JOB_STATES: Final = {
     "superseded": __("overtaken"),
 }
 DRAW_STATES: Final = {
-    "draft": __("draft"),
+    "draft": __("draft, not published"),
     "published": __("published"),
     "replaced": __("replaced"),
     "unpublished": __("taken back"),

@@ -1,7 +1,8 @@
 """Titles and details of problems in Chinese (simplified and traditional) and English, by slug.
 
 They stand in problem_texts.json, one line a slug. A detail may use the error's context in braces; a slug without one in
-a language shows the error's own English detail. A test finds every slug that the code raises and no text.
+a language shows the error's own English detail. Where one slug is raised with more and with less context, the text
+`slug.plain` names only what all of them know. A test finds every slug that the code raises and no text.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def localised(slug: str, detail: str, *, context: Mapping[str, Any], languages: 
     title, template = texts().get(slug, {}).get(language_of(languages), (slug.replace("-", " ").capitalize(), None))
     if template is None:
         return title, detail
-    try:
-        return title, template.format_map(context)
-    except (KeyError, IndexError):
-        return title, detail
+    for text in (template, texts().get(f"{slug}.plain", {}).get(language_of(languages), ("", None))[1]):
+        try:
+            return title, (text or "{").format_map(context)
+        except (KeyError, IndexError, ValueError):
+            continue
+    return title, detail

@@ -97,11 +97,19 @@ def _fault(pointer: str, slug: str, detail: str, *, context: Mapping[str, Any]) 
 
 def from_validation(error: ValidationError, *, place: str = "") -> Response:
     """The problem of a body, query or path that does not fit its schema: 422 with a JSON pointer for each place."""
-    faults = [
-        _fault(place + "".join(f"/{part}" for part in e["loc"]), e["type"], e["msg"], context=e.get("ctx") or {})
-        for e in error.errors(include_url=False, include_input=False)
-    ]
+    faults = [_of_schema(found, place) for found in error.errors(include_url=False)]
     return problem("invalid-request", "The request does not fit its form.", status=422, errors=faults)
+
+
+def _of_schema(found: Mapping[str, Any], place: str) -> dict[str, str]:
+    """What pydantic found; of a text too short or too long it may speak as of a list."""
+    slug, detail, context = found["type"], found["msg"], dict(found.get("ctx") or {})
+    if slug in ("too_short", "too_long") and isinstance(found["input"], str):
+        slug = f"string_{slug}"
+        detail = "String has too few characters" if slug == "string_too_short" else "String has too many characters"
+    if slug == "string_too_short" and context.get("min_length") == 1:
+        detail, context = "must be filled in", {**context, "variant": "empty"}
+    return _fault(place + "".join(f"/{part}" for part in found["loc"]), slug, detail, context=context)
 
 
 def path_for_log() -> str:
@@ -124,6 +132,11 @@ def install(app: Flask) -> None:
         allow = {"Allow": ", ".join(sorted(error.valid_methods))} if getattr(error, "valid_methods", None) else {}  # type: ignore[attr-defined]
         return problem(slug, error.description or HTTPStatus(status).phrase, status=status, headers=allow)
 
+    @app.errorhandler(ClientDisconnected)
+    def broken_off(_error: ClientDisconnected) -> Response:
+        detail = "The request broke off before its announced length; nothing was changed. Send it again."
+        return problem("body-cut", detail, status=400)
+
     @app.errorhandler(sa.exc.OperationalError)
     @app.errorhandler(sa.exc.InterfaceError)
     @app.errorhandler(sa.exc.TimeoutError)
@@ -132,10 +145,5 @@ def install(app: Flask) -> None:
 
     @app.errorhandler(Exception)
     def unexpected(error: Exception) -> Response:
-    @app.errorhandler(ClientDisconnected)
-    def broken_off(_error: ClientDisconnected) -> Response:
-        detail = "The request broke off before its announced length; nothing was changed. Send it again."
-        return problem("body-cut", detail, status=400)
-
         log.error("request.failed", path=path_for_log(), method=request.method, exc_info=error)
         return problem("internal-error", "Something went wrong here; it has been logged.", status=500)
