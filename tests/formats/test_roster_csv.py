@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -309,3 +310,31 @@ def test_a_file_that_ends_inside_its_last_row_is_refused(cut: str) -> None:
 )
 def test_a_file_whose_last_row_is_whole_or_ended_is_taken(whole: str) -> None:
     assert [row.name for row in read_roster(whole.encode()).rows] == ["赵一", "钱二"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("姓名," + "," * 4_000_000 + "\n陈一\n", id="columns"),
+        pytest.param(("(" * 60_000 + "\n") * 20 + "姓名\n陈一\n", id="brackets"),
+    ],
+)
+def test_what_is_wide_or_long_costs_little(text: str) -> None:
+    started = process_time()
+    assert names(read(text)) == ["陈一"]
+    assert process_time() - started < 1.5
+
+
+def test_more_columns_than_are_looked_at_are_refused_and_not_left_out() -> None:
+    for row in (1, 2):
+        lines = ["姓名,单位", "陈一,甲队"]
+        lines[row - 1] += "," * 99 + "多余"
+        with pytest.raises(TooLarge) as refused:
+            read("\n".join(lines) + "\n")
+        assert (refused.value.slug, refused.value.context["row"]) == ("roster-too-many-columns", row)
+
+
+def test_blank_rows_are_counted_too() -> None:
+    with pytest.raises(TooLarge) as refused:
+        read("姓名\n陈一\n" + "\n" * 60_000)
+    assert refused.value.slug == "roster-too-many-rows"

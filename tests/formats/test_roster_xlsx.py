@@ -7,6 +7,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime
+from time import process_time
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
 from qisai.errors import Invalid, QisaiError, TooLarge
-from qisai.formats import roster, roster_xlsx
+from qisai.formats import roster, roster_xlsx_parts
 from qisai.formats.roster import MAX_BYTES, read_roster
 from qisai.formats.sheet_xlsx import xlsx_bytes
 
@@ -36,13 +37,18 @@ def workbook(*rows: Sequence[Any], title: str = "报名表", before: Sequence[Se
     return content.getvalue()
 
 
-def repacked(content: bytes, change: dict[str, Any]) -> bytes:
-    """The same zip with parts changed by functions of their text."""
+def repacked(
+    content: bytes, change: dict[str, Any], *, names: dict[str, str] | None = None, more: dict[str, bytes] | None = None
+) -> bytes:
+    """The same zip with parts changed by functions of their text, with other names, and more of them."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
         for part in old.infolist():
             text = old.read(part)
-            new.writestr(part, change[part.filename](text) if part.filename in change else text)
+            text = change[part.filename](text) if part.filename in change else text
+            new.writestr((names or {}).get(part.filename, part.filename), text)
+        for name, text in (more or {}).items():
+            new.writestr(name, text)
     return made.getvalue()
 
 
@@ -147,9 +153,104 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
 
 
 def test_a_zip_of_very_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roster_xlsx, "MAX_PARTS", 3)
+    monkeypatch.setattr(roster_xlsx_parts, "MAX_PARTS", 3)
     with pytest.raises(TooLarge):
         read_roster(workbook(["姓名"], ["陈一"]))
+
+
+STYLES = "xl/styles.xml"
+BOOK = "xl/workbook.xml"
+HEADED = b'<row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c></row>'
+
+
+def in_sheet(inside: bytes, *, after: bytes = b"") -> dict[str, Any]:
+    """A sheet with a header, this below it and this behind all rows."""
+    start = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    return {SHEET: lambda _text: start + HEADED + inside + b"</sheetData>" + after + b"</worksheet>"}
+
+
+def before(mark: bytes, more: bytes) -> Any:
+    return lambda text: text.replace(mark, more + mark, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(in_sheet(b'<row r="2">' + b'<c r="A2"/>' * 400_000 + b"</row>"), id="cells"),
+        pytest.param(in_sheet(b"<a>" * 30_000 + b"</a>" * 30_000), id="nested"),
+        pytest.param(in_sheet(b"<a/>" * 100_000), id="elements"),
+        pytest.param(in_sheet(b"<!--" + b"x" * 400_000 + b"-->"), id="comment"),
+        pytest.param(
+            in_sheet(b"", after=b'<scenarios sqref="' + b"A1 " * 90_000 + b'"/>'),
+            id="ranges",
+        ),
+        pytest.param({STYLES: before(b"</cellXfs>", b'<xf numFmtId="0" fontId="0"/>' * 100_000)}, id="styles"),
+        pytest.param(
+            in_sheet(
+                b'<row r="2"><c r="A2"><f t="shared" si="0" ref="A2:A9">' + b"A1+" * 2700 + b"A1<f/></f></c></row>"
+                + b'<row r="3"><c r="A3"><f t="shared" si="0"/></c></row>' * 1000
+            ),
+            id="formulas",
+        ),
+    ],
+)  # fmt: skip
+def test_a_small_file_of_very_many_elements_is_refused_at_once(change: dict[str, Any]) -> None:
+    content = repacked(workbook(["姓名"], ["陈一"]), change)
+    assert len(content) < 200_000
+    started = process_time()
+    with pytest.raises(TooLarge) as refused:
+        read_roster(content)
+    assert refused.value.slug == "roster-unpacks"
+    assert process_time() - started < 1
+
+
+def test_a_part_is_looked_at_whatever_its_name() -> None:
+    change = {
+        "xl/_rels/workbook.xml.rels": lambda text: text.replace(b"sheet1.xml", b"sheet1.bin"),
+        SHEET: lambda text: text.replace(b"</sheetData>", b"<a/>" * 100_000 + b"</sheetData>"),
+    }
+    content = repacked(workbook(["姓名"], ["陈一"]), change, names={SHEET: SHEET.replace(".xml", ".bin")})
+    with pytest.raises(TooLarge):
+        read_roster(content)
+
+
+def test_a_declaration_is_refused_in_any_encoding() -> None:
+    def declared(text: bytes) -> bytes:
+        return ('<?xml version="1.0" encoding="utf-16"?><!DOCTYPE x [<!ENTITY a "a">]>' + text.decode()).encode(
+            "utf-16"
+        )
+
+    with pytest.raises(Invalid) as refused:
+        read_roster(repacked(workbook(["姓名"], ["陈一"]), {SHEET: declared}))
+    assert refused.value.slug == "roster-unreadable"
+
+
+def test_one_part_as_many_sheets_is_refused() -> None:
+    office = b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    again = b'<sheet name="x" sheetId="9" state="visible" xmlns:r="' + office + b'" r:id="rId1"/>'
+    with pytest.raises(Invalid) as refused:
+        read_roster(repacked(workbook(["姓名"], ["陈一"]), {BOOK: before(b"</sheets>", again)}))
+    assert refused.value.slug == "roster-unreadable"
+
+
+def test_one_long_text_in_very_many_cells_is_refused() -> None:
+    rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (row, row) for row in range(2, 200))
+    strings = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>' + b"x" * 99_999
+    manifest = (
+        b'<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument'
+        b'.spreadsheetml.sharedStrings+xml"/>'
+    )
+    change = {**in_sheet(rows), "[Content_Types].xml": before(b"</Types>", manifest)}
+    content = repacked(workbook([1]), change, more={"xl/sharedStrings.xml": strings + b"</t></si></sst>"})
+    with pytest.raises(TooLarge):
+        read_roster(content)
+
+
+def test_a_roster_of_twenty_thousand_rows_is_within_what_is_taken() -> None:
+    head = ["编号", "姓名", "单位", "等级分", "性别", "出生日期", "电话", "邮箱", "备注"]
+    rows = [[n, f"棋手{n}", f"队{n % 90}", 1500, "男", "2001-02-03", str(13800000000 + n), f"a{n}@b.cn", f"注{n}"]
+            for n in range(20_000)]  # fmt: skip
+    roster_xlsx_parts.inspect(xlsx_bytes("选手", head, rows))
 
 
 def test_rows_far_below_and_columns_far_right_cost_nothing() -> None:

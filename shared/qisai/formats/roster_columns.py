@@ -60,6 +60,8 @@ _WORDS: Final[Mapping[Column, frozenset[str]]] = {
     Column.EMAIL: _words("邮箱 郵箱 电子邮箱 電子郵箱 电子邮件 電子郵件 email e-mail mail"),
     Column.NOTES: _words("备注 備註 備注 notes note remarks remark"),
 }
+_LONGEST: Final = 100
+"""Characters of a heading: of a longer text in that row nothing is asked."""
 _BRACKETED: Final = re.compile(r"\(.*?\)|\[.*?\]|【.*?】")
 
 
@@ -77,6 +79,8 @@ def columns_of(cells: Sequence[str]) -> dict[int, Column]:
 
 
 def _word(cell: str) -> str:
-    """`姓 名*` → `姓名`, `等级分（2026）` → `等级分`, `Ｎａｍｅ：` → `name`."""
+    """`姓 名*` → `姓名`, `等级分（2026）` → `等级分`, `Ｎａｍｅ：` → `name`; "" of what is too long for one."""
+    if len(cell) > _LONGEST:
+        return ""
     plain = _BRACKETED.sub("", unicodedata.normalize("NFKC", cell)).casefold()
     return "".join(plain.split()).strip("*:_")

@@ -10,8 +10,8 @@ import io
 from collections.abc import Iterator
 from typing import Final
 
-from qisai.errors import FieldError, Invalid
-from qisai.formats.roster_sheet import Sheet, find_header, no_header
+from qisai.errors import FieldError, Invalid, TooLarge
+from qisai.formats.roster_sheet import MAX_COLUMNS, MAX_RECORDS, Sheet, find_header, no_header, too_many_rows
 
 _DELIMITERS: Final = (",", ";", "\t")
 
@@ -61,15 +61,19 @@ def _decode(content: bytes) -> tuple[str, str]:
 def _header(text: str) -> tuple[str, int, list[str]]:
     """Delimiter, row number and cells of the header: the way to read it that recognises most columns."""
     best: tuple[int, str, int, list[str]] | None = None
+    refused: TooLarge | None = None
     for delimiter in _DELIMITERS:
         try:
             found = find_header(_records(text, delimiter))
+        except TooLarge as error:
+            refused = refused or error
+            continue
         except Invalid:
             continue  # read with this delimiter the quotes do not close; the right one is among the others
         if found is not None and (best is None or found[0] > best[0]):
             best = (found[0], delimiter, found[1], found[2])
     if best is None:
-        raise no_header()
+        raise refused or no_header()
     return best[1:]
 
 
@@ -95,12 +99,19 @@ def _refuse_cut_off(text: str, delimiter: str, *, columns: int) -> None:
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows with their numbers. Raises `Invalid` where quotes do not fit."""
+    """Rows with their numbers, at most `MAX_COLUMNS` cells each: what stands behind is blank.
+
+    Raises `Invalid` where quotes do not fit, `TooLarge`.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     number = 0
     try:
         for number, cells in enumerate(reader, start=1):
-            yield number, cells
+            if number > MAX_RECORDS:
+                raise too_many_rows()
+            if any(cells[MAX_COLUMNS:]):
+                raise _too_many_columns(number)
+            yield number, cells[:MAX_COLUMNS]
     except csv.Error as error:
         place = f"row {number + 1}"
         if "field larger" in str(error):
@@ -117,3 +128,8 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             errors=[FieldError(f"/rows/{number + 1}", f"{place}: {error}", "quotes", {"row": number + 1})],
             row=number + 1,
         ) from None
+
+
+def _too_many_columns(row: int) -> TooLarge:
+    detail = f"Row {row} has more than {MAX_COLUMNS} columns; leave those out that a roster does not need."
+    return TooLarge("roster-too-many-columns", detail, row=row, most=MAX_COLUMNS)

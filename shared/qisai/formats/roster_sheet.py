@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from qisai.errors import Invalid
+from qisai.errors import Invalid, TooLarge
 from qisai.formats.roster_columns import columns_of
 
 HEADER_WITHIN: Final = 30
 """Rows from the top in which the header is looked for: titles and notes may stand above it."""
+MAX_COLUMNS: Final = 100
+"""Columns that are looked at."""
+MAX_RECORDS: Final = 60_000
+"""Rows that are looked at, blank ones too."""
 Record = tuple[int, list[str]]
 """Number of a row in its file, from 1, and its cells."""
 
@@ -51,3 +55,9 @@ def no_header() -> Invalid:
         f"In the first {HEADER_WITHIN} rows none has a column headed 姓名 (or name); in a CSV file commas, semicolons"
         " or tabs must stand between columns. If the header is there, save the file as “CSV UTF-8”.",
     )
+
+
+def too_many_rows() -> TooLarge:
+    """The refusal of a sheet that goes on and on."""
+    detail = f"The sheet has more than {MAX_RECORDS} rows, blank ones counted."
+    return TooLarge("roster-too-many-rows", detail, most=MAX_RECORDS)

@@ -1,30 +1,36 @@
 """A roster as a spreadsheet: the first sheet with a header that names the entrants, values only.
 
-A spreadsheet is a zip of XML from strangers: how much it unpacks to, and what the XML may hold, is looked at first.
+A spreadsheet is a zip of XML from strangers: what its parts hold is looked at first (`roster_xlsx_parts`).
 """
 
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime
+from itertools import chain, islice
 from typing import Any, Final
 
-from openpyxl import load_workbook
+from openpyxl.reader.excel import ExcelReader
 from openpyxl.workbook.workbook import Workbook
 
 from qisai.errors import Invalid, TooLarge
-from qisai.formats.roster_sheet import HEADER_WITHIN, FormulaText, Record, Sheet, find_header, no_header
+from qisai.formats.roster_sheet import (
+    HEADER_WITHIN,
+    MAX_COLUMNS,
+    MAX_RECORDS,
+    FormulaText,
+    Record,
+    Sheet,
+    find_header,
+    no_header,
+    too_many_rows,
+)
+from qisai.formats.roster_xlsx_parts import inspect, unpacks, unreadable
 
-MAX_UNPACKED: Final = 40 << 20
-"""Bytes of all parts together."""
-MAX_PARTS: Final = 500
 MAX_SHEETS: Final = 20
-MAX_COLUMNS: Final = 100
-MAX_RECORDS: Final = 60_000
-"""Rows that are looked at, blank ones too."""
-_CHUNK: Final = 1 << 20
+MAX_TEXT: Final = 10_000_000
+"""Characters of all cells together: each of them may point at one long text."""
 
 
 def is_xlsx(content: bytes) -> bool:
@@ -34,80 +40,60 @@ def is_xlsx(content: bytes) -> bool:
 
 def sheet(content: bytes) -> Sheet:
     """The table of a spreadsheet. Raises `Invalid` or `TooLarge` where it cannot be read."""
-    has_formulas = _inspect(content)
+    has_formulas = inspect(content)
     try:
-        book = load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-        formulas = load_workbook(io.BytesIO(content), read_only=True) if has_formulas else None
+        book = _opened(content, data_only=True)
+        formulas = _opened(content, data_only=False) if has_formulas else None
         for name in [one.title for one in book.worksheets][:MAX_SHEETS]:
-            records = list(_records(book, formulas, name))
-            found = find_header(records[:HEADER_WITHIN])
+            records = _records(book, formulas, name)
+            top = list(islice(records, HEADER_WITHIN))
+            found = find_header(top)
             if found is not None:
+                whole = list(chain(top, records))
                 break
         else:
             raise no_header()
     except (Invalid, TooLarge):
         raise
     except Exception as error:
-        raise _unreadable() from error
+        raise unreadable() from error
     _known, header_row, cells = found
-    return Sheet(
-        encoding="xlsx", delimiter="", header_row=header_row, header=tuple(cells), records=lambda: iter(records)
-    )
+    return Sheet(encoding="xlsx", delimiter="", header_row=header_row, header=tuple(cells), records=lambda: iter(whole))
 
 
-def _unreadable() -> Invalid:
-    return Invalid(
-        "roster-unreadable",
-        "This is no spreadsheet that can be read, or a broken one; save it again as XLSX or as “CSV UTF-8”.",
-    )
+class _Reader(ExcelReader):  # type: ignore[misc]  # it has no types
+    """Reads each part once: a workbook may name one large part as any number of sheets."""
+
+    def read_worksheets(self) -> None:
+        """Raises `Invalid` where two sheets are one part."""
+        parts = [link.target for _sheet, link in self.parser.find_sheets()]
+        if len(set(parts)) < len(parts):
+            raise unreadable()
+        super().read_worksheets()
 
 
-def _inspect(content: bytes) -> bool:
-    """Whether there are formulas, after testing size and XML of every part."""
-    has_formulas = False
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            parts = archive.infolist()
-            if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
-                raise TooLarge("roster-unpacks", "The spreadsheet unpacks to more than is taken; import it as CSV.")
-            for part in parts:
-                if part.filename.endswith((".xml", ".rels")):
-                    is_sheet = part.filename.startswith("xl/worksheets/")
-                    has_formulas |= _scan(archive, part) and is_sheet
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise _unreadable() from error
-    except Exception as error:
-        if type(error).__module__ in ("zlib", "lzma"):
-            raise _unreadable() from error
-        raise
-    return has_formulas
-
-
-def _scan(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
-    """Reads a part once; whether it holds a formula. Raises `Invalid` for declarations that no spreadsheet has."""
-    before, found = b"", False
-    with archive.open(part) as stream:
-        while chunk := stream.read(_CHUNK):
-            window = before + chunk
-            if b"<!DOCTYPE" in window or b"<!ENTITY" in window:
-                raise _unreadable()
-            found = found or b"<f>" in window or b"<f " in window
-            before = chunk[-16:]
-    return found
+def _opened(content: bytes, *, data_only: bool) -> Workbook:
+    reader = _Reader(io.BytesIO(content), read_only=True, data_only=data_only, keep_links=False)
+    reader.read()
+    book: Workbook = reader.wb
+    return book
 
 
 def _records(book: Workbook, formulas: Workbook | None, name: str) -> Iterator[Record]:
     rows = _values(book, name)
     written = _values(formulas, name) if formulas is not None else None
+    left = MAX_TEXT
     for number, cells in enumerate(rows, start=1):
         if number > MAX_RECORDS:
-            detail = f"The sheet has more than {MAX_RECORDS} rows, blank ones counted."
-            raise TooLarge("roster-too-many-rows", detail, most=MAX_RECORDS)
+            raise too_many_rows()
         behind = next(written, ()) if written is not None else ()
         texts = [] if cells.count(None) == len(cells) and not any(behind) else [_text(cell) for cell in cells]
         for place, formula in enumerate(behind):
             if place < len(texts) and cells[place] is None and isinstance(formula, str) and formula.startswith("="):
                 texts[place] = FormulaText(formula)
+        left -= sum(map(len, texts))
+        if left < 0:
+            raise unpacks()
         while texts and not texts[-1]:
             texts.pop()
         yield number, texts
