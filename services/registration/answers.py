@@ -154,6 +154,7 @@ def transition(row: TransitionRow) -> Json:
         "to": row.to_state.slug,
         "at": moment(row.at),
         "actor": row.actor_name,
+        "device": row.device,
         "reason": row.reason,
     }
 

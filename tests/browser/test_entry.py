@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from qisai.db.accounts import WebSessionRow
+from qisai.db.accounts import GrantRow, Role, WebSessionRow
 from qisai.kernel.model import Result
 from tests.gateway.harness import PASSWORD
 from tests.gateway.platform import Platform, tournament
@@ -142,6 +142,33 @@ def test_one_signs_in_again_in_place_and_what_was_typed_goes_through(page: Page,
     dialog.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("迟到者")).not_to_have_count(0)
     assert "迟到者" in [entrant.name for entrant in platform.admin.entrants.list(event_id)]
+
+
+def test_a_result_that_may_not_be_sent_is_said_and_never_counts(page: Page, platform: Platform) -> None:
+    """The referee's range is made smaller while the page is open."""
+    event_id = platform.event(tournament())
+    account_id = platform.gateway.account(login=f"range{event_id}", password=PASSWORD, name="钱裁判")
+    grant = platform.admin.people.grant(account_id, Role.REFEREE, event_id=event_id, boards=(1, 4))
+    page.context.clear_cookies()
+    page.goto(f"/sign-in?next=/events/{event_id}/rounds/2/entry")
+    page.get_by_label("Login").fill(f"range{event_id}")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.goto(f"/events/{event_id}/rounds/2/entry")
+    expect(page.locator("#boards tbody tr")).to_have_count(4)
+    platform.gateway.sql(sa.update(GrantRow).where(GrantRow.id == grant.id).values(board_from=1, board_to=2))
+    type_result(page, 4, "1")
+    expect(row(page, 4).locator(".state")).not_to_have_text("")
+    expect(row(page, 4).locator(".shown")).to_have_text("–")
+    assert page.evaluate("Object.values(localStorage).join()").replace("[]", "").strip(",") == ""
+    assert stored(platform, event_id, 4) is None
+    page.reload()
+    expect(page.locator("#boards tbody tr")).to_have_count(2)
+    page.keyboard.type("4")
+    expect(page.locator("#quick-says")).to_contain_text("Not one of yours. Yours: Board 1–2")
+    page.goto(f"/events/{event_id}/rounds/2/entry?all=1")
+    expect(page.locator("#boards tbody tr")).to_have_count(4)
+    expect(row(page, 4).locator("button")).to_have_count(0)
 
 
 def test_a_public_page_follows_the_event_and_finds_a_name(context: BrowserContext, platform: Platform) -> None:

@@ -131,7 +131,8 @@ def test_the_chief_referee_withdraws_and_disqualifies_but_does_not_register(fair
 def test_each_step_is_one_log_row_and_one_feed_entry(fair: Fair) -> None:
     one = fair.add("陈一")
     fair.move(one, "approved")
-    fair.move(one, "cancelled", by=fair.desk, reason="生病")
+    tablet = fair.service.person(Role.DESK, fair.event_id, name="王登记", device="平板2")
+    fair.move(one, "cancelled", by=tablet, reason="生病")
     log = ok(fair.desk.get(f"{fair.entrants_path}/{one['id']}/transitions"))["items"]
     steps = [(row["from"], row["to"], row["reason"], row["actor"]) for row in log]
     assert steps == [
@@ -139,6 +140,7 @@ def test_each_step_is_one_log_row_and_one_feed_entry(fair: Fair) -> None:
         ("registered", "approved", "", "李组织"),
         ("approved", "cancelled", "生病", "王登记"),
     ]
+    assert [row["device"] for row in log] == ["", "", "平板2"]
     kinds = fair.service.rows("SELECT kind FROM feed_entry WHERE event_id = :id ORDER BY feed_no", id=fair.event_id)
     assert [row.kind for row in kinds][-3:] == ["entrant.registered", "entrant.state", "entrant.state"]
 

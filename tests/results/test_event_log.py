@@ -27,7 +27,7 @@ def busy(play: Play) -> Play:
     with play.service.owner() as session:
         entrant = play.field.entrant_ids[4]
         step = {"from_state": EntrantState.SEATED, "to_state": EntrantState.WITHDRAWN, "reason": "生病"}
-        session.add(TransitionRow(event_id=play.field.event_id, entrant_id=entrant, actor_name="报到处", **step))
+        session.add(TransitionRow(event_id=play.field.event_id, entrant_id=entrant, actor_name="报到处", device="平板1", **step))
     adjustment = {"entrant_id": entrant, "points": -0.5, "after_round": 1, "reason": "弃赛"}
     play.chief.post(f"{play.event}/adjustments", adjustment)
     return play
@@ -51,6 +51,7 @@ def test_the_log_has_every_kind_latest_first_and_says_what_it_is_about(busy: Pla
         busy.field.entrant_ids[4],
     )
     assert (step["from"], step["to"], step["actor"]) == ("seated", "withdrawn", "报到处")
+    assert step["device"] == "平板1"
     assert (closed["action"], closed["round"]) == ("round.close", 1)
     assert (corrected["board"], corrected["old"]["result"], corrected["new"]["result"]) == (1, "draw", "first_win")
     assert (refused["actor"], refused["wanted"]["result"]) == ("吴裁判", "first_win")

@@ -15,6 +15,7 @@ from qisai.errors import QisaiError, Stale
 from qisai.kernel.model import Result
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
+from services.gateway.pages.board_ranges import own_boards
 from services.gateway.pages.site import client, for_those_who, lines_of
 
 pages = Blueprint("batch", __name__)
@@ -84,13 +85,15 @@ def _page(event_id: int, round_no: int, refused: Mapping[int, Refused]) -> str:
     asking = client()
     event = asking.events.get(event_id)
     for_those_who(Right.ENTER_RESULT, event)
-    boards = asking.rounds.boards(event_id, round_no).items
+    own = own_boards(event)
+    boards = own.of(asking.rounds.boards(event_id, round_no).items)
     return render_template(
         "batch.html",
         event=event,
         rounds=asking.rounds.list(event_id),
         round=asking.rounds.get(event_id, round_no),
         boards=boards,
+        own=own,
         refused=refused,
         choices={board.id: _choices(event, board) for board in boards},
         theirs={key: _words(event, one) for key, one in refused.items()},

@@ -19,6 +19,7 @@ from qisai.errors import Invalid, NotFound, QisaiError, Stale, Unauthenticated
 from qisai.kernel.model import Result
 from qisai.web.rights import Right, requires
 from services.gateway.pages import draft_words, log_words, wording
+from services.gateway.pages.board_ranges import not_yours, own_boards
 from services.gateway.pages.site import client, for_those_who, lines_of, status_of, viewer
 
 pages = Blueprint("board", __name__)
@@ -129,6 +130,7 @@ def _page(
     found, rounds = _board(asking, event_id, round_no, number), asking.rounds.list(event_id)
     round_ = next(one for one in rounds if one.number == round_no)
     is_chief = viewer().may(Right.CONTROL_ROUND, event)
+    is_referee, own = viewer().may(Right.ENTER_RESULT, event), own_boards(event)
     is_over = round_.state == "closed" or rounds[-1].number > round_no
     return render_template(
         "board.html",
@@ -142,7 +144,8 @@ def _page(
         faults=faults,
         is_chief=is_chief,
         is_over=is_over,
-        may_write=is_chief or (not is_over and viewer().may(Right.ENTER_RESULT, event)),
+        may_write=is_chief or (not is_over and is_referee and own.has(number)),
+        not_yours=not_yours(event, own) if is_referee and not own.has(number) else "",
         results=[result for _key, result in wording.RESULT_KEYS],
         history=log_words.board_history(asking.rounds.board_log(found.id), event, found),
         saying=draft_words,

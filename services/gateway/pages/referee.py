@@ -13,6 +13,7 @@ from qisai.errors import QisaiError, Stale, Unauthenticated
 from qisai.kernel.model import Result
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
+from services.gateway.pages.board_ranges import OwnBoards, not_yours, own_boards
 from services.gateway.pages.site import client, for_those_who, lines_of
 
 pages = Blueprint("referee", __name__)
@@ -52,7 +53,8 @@ def _page(event_id: int, round_no: int, *, conflict: dict[str, Any] | None = Non
     asking = client()
     event = asking.events.get(event_id)
     for_those_who(Right.ENTER_RESULT, event)
-    boards = asking.rounds.boards(event_id, round_no)
+    boards, own = asking.rounds.boards(event_id, round_no), own_boards(event)
+    shows_all = own.ranges is None or "all" in request.args
     if conflict is not None:
         conflict["board"] = next((board for board in boards.items if board.id == conflict["board"]), None)
         current = conflict["current"].get("result")
@@ -62,12 +64,14 @@ def _page(event_id: int, round_no: int, *, conflict: dict[str, Any] | None = Non
         event=event,
         rounds=asking.rounds.list(event_id),
         round=asking.rounds.get(event_id, round_no),
-        boards=boards.items,
+        boards=boards.items if shows_all else own.of(boards.items),
+        own=own,
+        shows_all=shows_all,
         conflict=conflict,
         keys=wording.RESULT_KEYS,
         results={board.id: _words(event, board) for board in boards.items},
         key_map={key: result.value for key, result in wording.RESULT_KEYS},
-        texts=_texts(),
+        texts=_texts(event, own),
     )
 
 
@@ -76,11 +80,11 @@ def _words(event: Event, board: BoardView) -> dict[str, str]:
     return {result.value: wording.result(event, result, board) for _key, result in wording.RESULT_KEYS}
 
 
-def _texts() -> dict[str, str]:
+def _texts(event: Event, own: OwnBoards) -> dict[str, str]:
     """What the script says; names in braces are filled in there."""
     return {
         "none": _("no result"),
-        "unknown": _("There is no such board in this round."),
+        "unknown": _("There is no such board in this round.") if own.ranges is None else not_yours(event, own),
         "waiting": _("saving …"),
         "offline": _("kept here; sent when the network is back"),
         "unsent": _("Not sent yet: %(count)s", count="%"),

@@ -236,7 +236,7 @@ def result(event: Event, value: Result | None, board: BoardView | None = None) -
         return ""
     sides = side_names(event)
     first, second = sides or (
-        (board.first.name, board.second.name) if board is not None else (_("the upper one"), _("the lower one"))
+        (board.first.name, board.second.name) if board is not None else (_("the left one"), _("the right one"))
     )
     words: dict[Result, str] = {
         Result.FIRST_WIN: _("%(who)s wins", who=first),

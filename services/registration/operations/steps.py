@@ -144,7 +144,7 @@ def log_steps(
 ) -> None:
     """One row for every (entrant id, from, to), in their order."""
     who = {"actor_account_id": actor.account_id, "actor_name": actor.name, "request_id": actor.request_id}
-    same = {"event_id": event_id, "reason": reason, **who}
+    same = {"event_id": event_id, "reason": reason, "device": actor.device, **who}
     rows = [{"entrant_id": one, "from_state": source, "to_state": target, **same} for one, source, target in steps]
     insert_many(session, TransitionRow, rows)
 

@@ -51,7 +51,7 @@ _AUDIT: Final = """
     AND ({entrant_id} IS NULL OR l.subject = 'entrant:' || {entrant_id})
     AND ({action} IS NULL OR starts_with(l.action, {action}))"""
 _TRANSITION: Final = """
-    SELECT 'transition' AS kind, l.id, l.at, l.actor_name AS actor, '' AS device, l.reason,
+    SELECT 'transition' AS kind, l.id, l.at, l.actor_name AS actor, l.device, l.reason,
            jsonb_build_object('from', l.from_state, 'to', l.to_state) AS data, CAST(NULL AS text) AS round,
            CAST(NULL AS integer) AS board, CAST(NULL AS bigint) AS board_id, l.entrant_id
     FROM transition l WHERE l.event_id = :event_id AND {round} IS NULL AND {board_id} IS NULL

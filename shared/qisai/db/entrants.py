@@ -157,6 +157,7 @@ class TransitionRow(Base):
     actor_name: Mapped[str]
     reason: Mapped[str] = mapped_column(server_default="")
     request_id: Mapped[str] = mapped_column(server_default="-")
+    device: Mapped[str] = mapped_column(server_default="")
 
 
 class AbsenceRow(Base):

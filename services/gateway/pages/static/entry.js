@@ -19,7 +19,9 @@ let etag = null;
 
 function load() {
   try {
-    return JSON.parse(localStorage.getItem(storeName) ?? "[]").filter((item) => rows.has(item.board));
+    return JSON.parse(localStorage.getItem(storeName) ?? "[]").filter(
+      (item) => rows.has(item.board) && !("foreign" in rows.get(item.board).dataset),
+    );
   } catch {
     return [];
   }
@@ -92,7 +94,8 @@ function take(board, { fresh = false } = {}) {
   row.dataset.result = board.result ?? "";
   row.dataset.at = board.updated_at ?? "";
   row.dataset.by = board.updated_by ?? "";
-  row.querySelector("input[name=version]").value = board.version;
+  const seen = row.querySelector("input[name=version]"); // boards of others have no form
+  if (seen) seen.value = board.version;
   if (!unsent.some((item) => item.board === board.id)) saved(row);
   show(row);
   if (changed && fresh) {
@@ -159,6 +162,12 @@ async function send(item) {
       return false;
     }
     if (error.status === 412) return conflict(item, error.problem.current ?? {});
+    if (error.status === 403) {
+      leave(item); // not this referee's board: kept, it could never be sent
+      show(row);
+      row.querySelector(".state").textContent = error.message;
+      return true;
+    }
     item.state = "refused";
     item.detail = error instanceof Refused ? error.message : String(error);
     keep();
@@ -226,7 +235,8 @@ const says = document.getElementById("quick-says");
 let chosen; // undefined: nothing yet; null: no result
 
 function target() {
-  return byNumber.get(Number(boardField.value));
+  const row = byNumber.get(Number(boardField.value));
+  return row && "foreign" in row.dataset ? undefined : row;
 }
 
 function mark(row) {
