@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, StrictInt, model_validator
 
+from qisai.web.requests import MOST_VERSION
 from qisai.web.shapes import Body, EventPath, Id, Line, refused
 from services.registration.value_types import Moment, State
 
@@ -19,7 +20,7 @@ class StepBody(Body):
 
 class EntrantSeen(Body):
     id: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]
-    version: Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
+    version: Annotated[StrictInt, Field(ge=1, le=MOST_VERSION)]
 
 
 class BulkStepBody(StepBody):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
 from qisai.db.jobs import JobState
 from qisai.kernel.model import Result
 from qisai.kernel.tournament_file import MAX_ADJUSTMENT
+from qisai.web.requests import MOST_VERSION
 from qisai.web.shapes import (
     Body,
     EventPath,
@@ -131,7 +132,7 @@ class ResultItem(ResultBody):
     """One board of many, with the version that was seen."""
 
     board_id: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]
-    version: Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
+    version: Annotated[StrictInt, Field(ge=0, le=MOST_VERSION)]
 
 
 class ResultsBody(Body):

@@ -33,7 +33,9 @@ from tests.contracts.test_every_route_every_role import SERVICES
 from tests.servers import Servers
 
 EXAMPLES: Final = int(os.environ.get("QISAI_FUZZ_EXAMPLES", "4"))
-VERSIONS: Final = st.sampled_from(['"v1"', '"v2"', '"v3"', "", "*", 'W/"c1"', '"v99999999999"'])
+LARGE_VERSIONS: Final = ('"v2147483646"', '"v2147483647"', '"v2147483648"', '"v9999999999"', '"v99999999999"')
+"""Around what a column holds: a version that is taken is also written, alone and with one added."""
+VERSIONS: Final = st.sampled_from(['"v1"', '"v2"', '"v3"', "", "*", 'W/"c1"', *LARGE_VERSIONS])
 TEXT: Final = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 ROSTERS: Final = st.lists(
     st.sampled_from(["姓名", "编号", ",", "\n", "陈一", "1800", '"', "=1", "性别", "女"]), max_size=20

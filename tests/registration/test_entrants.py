@@ -253,3 +253,15 @@ def test_a_name_of_which_nothing_can_be_seen_is_refused_at_every_entry(
     ):
         body = problem(response, 422, "invalid-request")
         assert [error["pointer"] for error in body["errors"]] == [pointer]
+
+
+@pytest.mark.parametrize("version", [2**31 - 1, 2**31])
+def test_a_version_that_no_entrant_can_have_is_refused_as_none(fair: Fair, version: int) -> None:
+    """A version is compared, and written with one added: it may not run over its column."""
+    one = fair.add("陈一")
+    path = f"{fair.entrants_path}/{one['id']}"
+    problem(fair.desk.patch(path, {"club": "甲队"}, version=version), 422, "bad-version")
+    seen = [{"id": one["id"], "version": version}]
+    bulk = fair.desk.post(f"{fair.entrants_path}/bulk-transitions", {"to": "checked_in", "entrants": seen})
+    problem(bulk, 422, "invalid-request")
+    assert ok(fair.desk.get(path))["version"] == one["version"]

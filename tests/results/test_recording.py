@@ -214,3 +214,17 @@ def test_a_hidden_event_is_unknown_to_strangers(service: Service) -> None:
     problem(service.public().get(board), 404, "event-not-found")
     problem(service.person(Role.REFEREE, make_play(service).field.event_id).get(board), 404, "event-not-found")
     assert play.referee().get(board).status_code == 200
+
+
+@pytest.mark.parametrize("version", [2**31 - 1, 2**31, 9_999_999_999])
+def test_a_version_that_no_board_or_event_can_have_is_refused_as_none(round1: Play, version: int) -> None:
+    """Versions are stored, and written with one added: neither may run over its column."""
+    before = round1.numbers()
+    problem(round1.chief.put(round1.result_of(1, 1), {"result": "draw"}, version=version), 422, "bad-version")
+    problem(round1.chief.post(f"{round1.event}/finish", version=version), 422, "bad-version")
+    items = [{"board_id": round1.field.board_ids[1, 1], "version": version, "result": "draw"}]
+    batch = round1.chief.put(f"{round1.round(1)}/results", {"results": items})
+    problem(batch, 422, "invalid-request")
+    stale = round1.chief.put(round1.result_of(1, 1), {"result": "draw"}, version=2**31 - 2)
+    problem(stale, 412, "stale")
+    assert round1.numbers() == before

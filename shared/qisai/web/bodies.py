@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import Any
 
 from flask import Request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import BadRequest, RequestTimeout
-from werkzeug.utils import cached_property
 
 
 class WholeRequest(Request):
-    """A request that is never read in part: JSON, forms and files all come from its `stream`."""
+    """A request that is never read in part.
 
-    @cached_property
-    def stream(self) -> IO[bytes]:
-        """The body. Reading it raises werkzeug's `ClientDisconnected` where it ends before its announced length,
-        `BadRequest` for chunks that are none, `RequestTimeout` where the caller takes too long to send it."""
+    Reading JSON, a form or a file raises werkzeug's `ClientDisconnected` where the body ends before its announced
+    length, `BadRequest` for chunks that are none, `RequestTimeout` where the caller takes too long to send it.
+    """
+
+    def __init__(self, call: dict[str, Any], **options: Any) -> None:
+        super().__init__(call, **options)
         if self.content_length is not None:
             # gunicorn claims that its input ends where the body does; it also ends where the caller hangs up. Without
             # the claim werkzeug compares what came with what was announced.
-            self.environ.pop("wsgi.input_terminated", None)
-        self.environ["wsgi.input"] = _Sent(self.environ["wsgi.input"])
-        return super().stream
+            call.pop("wsgi.input_terminated", None)
+        call["wsgi.input"] = _Sent(call["wsgi.input"])
 
 
 class _Sent:

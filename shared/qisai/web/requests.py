@@ -15,6 +15,8 @@ from flask import Response, jsonify, request
 from qisai.errors import Invalid, PreconditionMissing
 
 _VERSION: Final = re.compile(r'"v(0|[1-9][0-9]{0,9})"')  # one way to write each version
+MOST_VERSION: Final = 2**31 - 2
+"""A version that can be seen: the next one must still fit its column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +47,7 @@ def version_seen() -> int:
             "version-needed", 'Say which version you saw: If-Match: "v…" with the version you read.'
         )
     match = _VERSION.fullmatch(header.strip())
-    if match is None:
+    if match is None or int(match.group(1)) > MOST_VERSION:
         raise Invalid("bad-version", f'If-Match is {header[:40]!r}, but must look like "v7".')
     return int(match.group(1))
 
