@@ -158,6 +158,17 @@ def test_a_draw_says_which_one_it_saw(fair: Fair) -> None:
     assert ok(fair.organiser.get(path)) == first.json
 
 
+def test_a_draw_that_saw_one_which_never_was_is_stale(fair: Fair) -> None:
+    fair.seated(2)
+    path = f"{fair.path}/lots"
+    for seen in (1, 7, 2_000_000_000):
+        body = problem(fair.organiser.post(path, {"mode": "machine"}, version=seen), 412, "stale")
+        assert body["current"] == {
+            "version": 0, "mode": None, "seed": None, "numbers": {}, "updated_by": None, "updated_at": None
+        }  # fmt: skip
+    assert ok(fair.organiser.post(path, {"mode": "machine"}, version=0))["version"] == 1
+
+
 def test_a_draw_whose_answer_was_lost_may_be_asked_for_again_by_the_same_person(fair: Fair) -> None:
     fair.seated(3)
     path, body = f"{fair.path}/lots", {"mode": "machine", "seed": 5}

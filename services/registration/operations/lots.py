@@ -134,7 +134,8 @@ def _is_done(session: Session, actor: Actor, event_id: int, draw: _Draw, *, seen
     if version == seen_version:
         return False
     last = last_draw(session, event_id)
-    assert last is not None
+    if last is None:
+        raise _stale_without_draw()
     if version == seen_version + 1 and last.new == draw.logged() and last.by(actor):
         return True
     raise Stale(
@@ -145,6 +146,12 @@ def _is_done(session: Session, actor: Actor, event_id: int, draw: _Draw, *, seen
             "updated_by": last.actor_name, "updated_at": moment(last.at),
         },
     )  # fmt: skip
+
+
+def _stale_without_draw() -> Stale:
+    """For who says they saw a draw of an event that has none."""
+    never = {"mode": None, "seed": None, "numbers": {}, "updated_by": None, "updated_at": None}
+    return Stale("stale", "No lots were drawn in this event so far; look at it again.", current={"version": 0, **never})
 
 
 def _order_inside_groups(session: Session, event: EventRow, *, mode: str) -> None:
