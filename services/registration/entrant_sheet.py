@@ -31,6 +31,11 @@ _SEXES: Final[Mapping[Sex, tuple[str, str, str]]] = {
 _APART: Final = "、"
 
 
+def state_name(state: EntrantState, language: str) -> str:
+    """What a state is called, in one of `LANGUAGES`."""
+    return _STATES[state][LANGUAGES.index(language)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Heads and rows; `widths` in characters."""

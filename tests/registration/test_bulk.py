@@ -79,6 +79,10 @@ def test_who_may_not_is_named_and_the_others_go(fair: Fair) -> None:
     reasons = [(row["id"], row["slug"]) for row in moved["refused"]]
     assert reasons == [(two["id"], "no-such-step"), (three["id"], "stale"), (10**12, "entrant-not-found")]
     assert all(row["reason"] for row in moved["refused"])
+    again = ok(
+        fair.desk.post(path, {"to": "checked_in", "entrants": wanted[1:2]}, headers={"Accept-Language": "zh-CN"})
+    )
+    assert again["refused"][0]["reason"] == "林二现为“未通过”，不能由此变为“已签到”。"
     assert fair.entrant(three["id"])["state"] == "approved"
 
 

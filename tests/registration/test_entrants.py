@@ -143,6 +143,10 @@ def test_another_of_the_same_name_is_taken_with_a_warning(fair: Fair) -> None:
     assert one["warnings"] == []
     two = fair.add("陈一", club="乙队")
     assert two["warnings"][0]["entrants"] == [one["id"]]
+    body = {"name": "陈一", "club": "丙队"}
+    chinese = ok(fair.desk.post(fair.entrants_path, body, headers={"Accept-Language": "zh-TW"}), 201)
+    assert chinese["warnings"][0]["detail"] == "本比賽中另有一位 陈一，請確認不是同一人。"
+    fair.move(chinese, "cancelled")
     fair.move(one, "cancelled")
     fair.move(two, "cancelled")
     assert fair.add("陈一")["warnings"] == []

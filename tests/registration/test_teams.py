@@ -61,6 +61,8 @@ def test_a_person_is_in_one_team_of_an_event(teams: Fair, there: Any, comes: Any
 def test_a_person_stands_in_a_team_once(teams: Fair) -> None:
     body = {"name": "甲队", "members": ["陈一", "林二"], "substitutes": ["陈一"]}
     assert "twice" in problem(teams.desk.post(teams.entrants_path, body), 409, "member-elsewhere")["detail"]
+    chinese = teams.desk.post(teams.entrants_path, body, headers={"Accept-Language": "zh-CN"})
+    assert problem(chinese, 409, "member-elsewhere")["detail"] == "陈一 在本队出现了两次。"
 
 
 def test_a_team_may_change_within_itself_and_takes_nobody_from_others(teams: Fair) -> None:
@@ -77,6 +79,10 @@ def test_a_team_that_cancelled_comes_back_only_while_its_members_are_free(teams:
     teams.move(one, "cancelled")
     two = teams.add("乙队", members=["陈一"])
     problem(teams.try_move(one, "registered"), 409, "member-elsewhere")
+    body = {"to": "registered", "entrants": [{"id": one["id"], "version": 2}]}
+    path = f"{teams.entrants_path}/bulk-transitions"
+    many = ok(teams.desk.post(path, body, headers={"Accept-Language": "zh-CN"}))
+    assert many["refused"][0]["reason"] == "陈一 已在“乙队”；若是同名的另一人，请为两人填出生年或编号。"
     teams.move(two, "cancelled")
     teams.move(one, "registered")
 

@@ -13,6 +13,7 @@ from qisai.db.accounts import Role
 from qisai.db.entrants import EntrantState
 from qisai.db.events import EventRow
 from qisai.ledger.actor import Actor
+from services.registration.operations.members import Elsewhere
 from services.registration.states import IN_POOL, STEPS, TAKES_PLACE, When
 
 
@@ -52,7 +53,7 @@ def judge(
     *,
     upcoming: int,
     free: int | None,
-    elsewhere: Mapping[int, str],
+    elsewhere: Mapping[int, Elsewhere],
 ) -> tuple[list[Any], list[Refusal]]:
     """Who may take the step, and why the others may not. Free places (None: any number) go to those in front.
 
@@ -63,7 +64,8 @@ def judge(
     for row in rows:
         refusal = _refusal(mover, event, row, step, upcoming=upcoming, free=free)
         if refusal is None and row.id in elsewhere:
-            refusal = _refuse(row, step, "member-elsewhere", elsewhere[row.id], complaint=elsewhere[row.id])
+            found = elsewhere[row.id]
+            refusal = _refuse(row, step, "member-elsewhere", found.detail, complaint=found.detail, **found.said())
         if refusal is not None:
             refused.append(refusal)
             continue

@@ -95,6 +95,10 @@ class Elsewhere:
     detail: str
     context: Mapping[str, Any]
 
+    def said(self) -> dict[str, Any]:
+        """The same beside what is said of a whole team, which has a name of its own."""
+        return {"member" if key == "name" else key: value for key, value in self.context.items()}
+
 
 class Memberships:
     """Who is in which team of an event. Read it while the event is held."""
@@ -179,7 +183,7 @@ def require_team_fits(session: Session, event: EventRow, team: Team, *, but: int
     elsewhere = memberships(session, event.id).complaint(team, but=but)
     if elsewhere is not None:
         detail = f"The team cannot be taken: {elsewhere.detail}."
-        raise Conflict("member-elsewhere", detail, complaint=elsewhere.detail)
+        raise Conflict("member-elsewhere", detail, complaint=elsewhere.detail, **elsewhere.said())
 
 
 def set_members(session: Session, teams: Mapping[int, Team], *, fresh: bool = False) -> None:
@@ -201,7 +205,7 @@ def set_members(session: Session, teams: Mapping[int, Team], *, fresh: bool = Fa
     insert_many(session, MemberRow, rows)
 
 
-def returning_complaints(session: Session, event: EventRow, rows: Sequence[Any]) -> dict[int, str]:
+def returning_complaints(session: Session, event: EventRow, rows: Sequence[Any]) -> dict[int, Elsewhere]:
     """Of teams that come back after they cancelled or were rejected: who has a member that plays elsewhere now."""
     back = [row.id for row in rows if row.state in GONE]
     if not back or not is_team_event(event):
@@ -212,12 +216,12 @@ def returning_complaints(session: Session, event: EventRow, rows: Sequence[Any])
     for row in session.execute(query.order_by(m.entrant_id, m.position)):
         person = Person(name=row.name, birth_year=row.birth_year, external_id=row.external_id)
         teams[row.entrant_id].append(person)
-    elsewhere = memberships(session, event.id)
+    elsewhere, names = memberships(session, event.id), {row.id: row.name for row in rows}
     found = {}
     for entrant_id, people in teams.items():
         complaint = elsewhere.complaint(Team(members=tuple(people)))
         if complaint is not None:
-            found[entrant_id] = complaint.detail
+            found[entrant_id] = complaint
         else:
-            elsewhere.add(people, entrant_id=entrant_id, name=str(entrant_id))
+            elsewhere.add(people, entrant_id=entrant_id, name=names[entrant_id])
     return found

@@ -15,7 +15,7 @@ from qisai.errors import Conflict, NotFound
 from qisai.ledger import audit, feed
 from services.registration.operations.held import hold_for_entries
 from services.registration.operations.judging import Mover, Refusal
-from services.registration.operations.members import returning_complaints
+from services.registration.operations.members import Elsewhere, returning_complaints
 from services.registration.operations.steps import Moved, fill_free_places, free_places, put_back, told, unknown
 from services.registration.queries.rounds import next_round
 from services.registration.states import PLAYED, STEPS, TAKES_PLACE, by_slug
@@ -132,7 +132,8 @@ def _judge(
         elif needs_place and free is not None and free <= 0:
             refused.append(_refusal(row, source, "event-full", f"The place of {row.name} was given away meanwhile."))
         elif row.id in elsewhere:
-            refused.append(_refusal(row, source, "member-elsewhere", elsewhere[row.id]))
+            found = elsewhere[row.id]
+            refused.append(_refusal(row, source, "member-elsewhere", found.detail, **found.said()))
         else:
             may.append(row)
             free = free - 1 if free is not None and needs_place else free
@@ -147,11 +148,11 @@ def _may_undo(mover: Mover, source: EntrantState, target: EntrantState) -> bool:
 
 def _returning(
     session: Session, event: EventRow, rows: Iterable[Any], before: Mapping[str, Mapping[str, Any]]
-) -> Mapping[int, str]:
+) -> Mapping[int, Elsewhere]:
     back = [row for row in rows if _before(before, row)[0] in TAKES_PLACE]
     return returning_complaints(session, event, back)
 
 
-def _refusal(row: Any, to: EntrantState, slug: str, detail: str) -> Refusal:
-    context = {"name": row.name, "from": row.state.slug, "to": to.slug}
+def _refusal(row: Any, to: EntrantState, slug: str, detail: str, **context: Any) -> Refusal:
+    context |= {"name": row.name, "from": row.state.slug, "to": to.slug}
     return Refusal(entrant_id=row.id, name=row.name, slug=slug, detail=detail, context=context)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
 from qisai.errors import Invalid
 from qisai.formats.typed_text import unprintable
 from qisai.ledger import feed
+from qisai.web.field_texts import field_text
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer, decode_cursor, encode_cursor, feed_answer, version_seen, version_tag
@@ -140,11 +141,18 @@ def warnings(name: str, same: queries.Namesakes) -> list[dict[str, Any]]:
     found = []
     if same.likely:
         detail = f"There is {name} in this event with the same club or birth year: this may be a double entry."
-        found.append({"slug": "double-entry", "detail": detail, "entrants": list(same.likely)})
+        found.append(_warning("double-entry", detail, name, same.likely))
     if same.others:
         detail = f"There is another {name} in this event; make sure that this is another person."
-        found.append({"slug": "same-name", "detail": detail, "entrants": list(same.others)})
+        found.append(_warning("same-name", detail, name, same.others))
     return found
+
+
+def _warning(slug: str, detail: str, name: str, entrants: Iterable[int]) -> dict[str, Any]:
+    """In the caller's language."""
+    said = {"variant": "added", "name": name}
+    text = field_text(slug, detail, context=said, languages=request.accept_languages)
+    return {"slug": slug, "detail": text, "entrants": list(entrants)}
 
 
 def _place(cursor: str | None) -> queries.Place | None:

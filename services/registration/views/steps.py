@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Response
+from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
@@ -10,14 +10,16 @@ from qisai.db.entrants import EntrantState
 from qisai.errors import Invalid
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
+from qisai.web.problem_texts import language_of, localised
 from qisai.web.requests import Answer, version_seen
 from qisai.web.rights import Right, requires
 from qisai.web.shapes import EventPath, OptionalBody, page
 from services.registration import answers
 from services.registration.entrant_schemas import EntrantPath
+from services.registration.entrant_sheet import state_name
 from services.registration.operations import entrants as operations
 from services.registration.operations import undo as undoing
-from services.registration.operations.judging import Mover, Step
+from services.registration.operations.judging import Mover, Refusal, Step
 from services.registration.operations.steps import Moved
 from services.registration.process import database
 from services.registration.queries import entrants as queries
@@ -133,6 +135,18 @@ def _state(slug: str) -> EntrantState:
     return found
 
 
+def _reason(refusal: Refusal) -> str:
+    """Why, in the caller's language; states by their names there."""
+    languages = request.accept_languages
+    tag = language_of(languages)
+    context = dict(refusal.context)
+    for name in ("from", "to"):
+        state = by_slug(str(context.get(name)))
+        if state is not None and tag != "en":
+            context[name] = state_name(state, tag)
+    return localised(refusal.slug, refusal.detail, context=context, languages=languages)[1]
+
+
 def _noted(session: Session, by: Mover, event_id: int, moved: Moved, *, reason: str = "") -> Answer:
     return _moved(moved, step_id=undoing.note_bulk_step(session, by, event_id, moved, reason=reason))
 
@@ -143,7 +157,7 @@ def _moved(moved: Moved, *, applied: bool = True, step_id: int | None = None) ->
         for entrant_id, (version, state) in moved.changed.items()
     ]
     refused = [
-        {"id": one.entrant_id, "name": one.name, "slug": one.slug, "reason": one.detail} for one in moved.refused
+        {"id": one.entrant_id, "name": one.name, "slug": one.slug, "reason": _reason(one)} for one in moved.refused
     ]
     body = {
         "changed": changed,

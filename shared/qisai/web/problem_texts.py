@@ -1,8 +1,9 @@
 """Titles and details of problems in Chinese (simplified and traditional) and English, by slug.
 
 They stand in problem_texts.json, one line a slug. A detail may use the error's context in braces; a slug without one in
-a language shows the error's own English detail. Where one slug is raised with more and with less context, the text
-`slug.plain` names only what all of them know. A test finds every slug that the code raises and no text.
+a language shows the error's own English detail. Where one slug has several, the context's `variant` tells them apart
+(`slug.variant`); where one is raised with more and with less context, `slug.plain` names what all of them know. Tests
+find every slug that the code raises and no text, and every error that is not given what its text names.
 """
 
 from __future__ import annotations
@@ -47,12 +48,13 @@ def language_of(languages: LanguageAccept) -> str:
 
 def localised(slug: str, detail: str, *, context: Mapping[str, Any], languages: LanguageAccept) -> tuple[str, str]:
     """Title and detail of a problem in the caller's language."""
-    title, template = texts().get(slug, {}).get(language_of(languages), (slug.replace("-", " ").capitalize(), None))
-    if template is None:
-        return title, detail
-    for text in (template, texts().get(f"{slug}.plain", {}).get(language_of(languages), ("", None))[1]):
+    language = language_of(languages)
+    title, _text = texts().get(slug, {}).get(language, (slug.replace("-", " ").capitalize(), None))
+    for key in (f"{slug}.{context.get('variant')}", slug, f"{slug}.plain"):
+        _title, text = texts().get(key, {}).get(language, ("", None))
         try:
-            return title, (text or "{").format_map(context)
-        except (KeyError, IndexError, ValueError):
+            if text is not None:
+                return title, text.format_map(context)
+        except (KeyError, IndexError):
             continue
     return title, detail
