@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
@@ -243,3 +244,39 @@ def test_a_write_without_a_version_is_refused(fair: Fair) -> None:
     problem(fair.desk.put(f"{fair.path}/fixed-boards/{one['id']}", {"board": 1}), 428, "version-needed")
     problem(fair.organiser.patch(fair.path, {"venue": "文化宫"}), 428, "version-needed")
     problem(fair.organiser.post(f"{fair.path}/close-registration"), 428, "version-needed")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"from_round": 5, "reason": "病"}, id="round"),
+        pytest.param({"from_round": 2, "reason": "走"}, id="reason"),
+        pytest.param({"reason": "病"}, id="next round"),
+        pytest.param({"from_round": 2, "reason": "病", "device": "台式机"}, id="device"),
+    ],
+)
+def test_what_is_asked_for_again_with_another_value_is_not_taken_for_done(fair: Fair, other: dict[str, Any]) -> None:
+    (one,) = fair.seated(1)
+    said = {"from_round": 2, "reason": "病"}
+    first = fair.move(one, "withdrawn", version=one["version"], **said)
+    feed = fair.numbers()
+    assert fair.move(one, "withdrawn", version=one["version"], **said) == first
+    by = replace(fair.organiser, device=other.pop("device", fair.organiser.device))
+    body = problem(fair.try_move(one, "withdrawn", by=by, version=one["version"], **other), 412, "stale")
+    assert (body["current"]["withdrawn_from"], body["current"]["version"]) == (2, first["version"])
+    assert fair.numbers() == feed
+
+
+def test_who_left_from_the_next_round_did_so_as_long_as_it_is_the_next(fair: Fair) -> None:
+    (one,) = fair.seated(1)
+    first = fair.move(one, "withdrawn", version=one["version"])
+    assert fair.move(one, "withdrawn", version=one["version"]) == first
+    fair.publish_rounds(1)
+    problem(fair.try_move(one, "withdrawn", version=one["version"]), 412, "stale")
+
+
+def test_a_step_before_a_later_change_is_not_taken_for_what_was_asked(fair: Fair) -> None:
+    (one,) = fair.seated(1)
+    left = fair.move(one, "withdrawn", from_round=2)
+    ok(fair.organiser.patch(f"{fair.entrants_path}/{one['id']}", {"club": "乙队"}, version=left["version"]))
+    problem(fair.try_move(one, "withdrawn", version=left["version"], from_round=2), 412, "stale")

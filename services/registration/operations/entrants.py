@@ -20,8 +20,9 @@ from services.registration.operations.held import hold_for_entries
 from services.registration.operations.judging import Mover, Refusal, Step
 from services.registration.operations.members import Team, require_team_fits, set_members, team_of
 from services.registration.operations.registering import CONTACT, refuse_unused, require_external_id_free, set_contacts
-from services.registration.operations.steps import Moved, entrants_where, take_step, unknown
+from services.registration.operations.steps import LEFT, Moved, entrants_where, take_step, unknown
 from services.registration.queries import entrants as queries
+from services.registration.queries.rounds import next_round
 from services.registration.states import GONE, PLAYED
 
 S = EntrantState
@@ -83,7 +84,7 @@ def move_entrant(
 ) -> None:
     """One step of one entrant at the version that was seen.
 
-    A step whose answer was lost may be asked for again by the same person: it is done, and nothing is logged twice.
+    A step whose answer was lost may be asked for again by the same person and device: it is done, nothing logged twice.
     Raises `NotFound`, `Stale`, `Forbidden` `step-not-yours`, `Invalid`, `Conflict` with both states named.
     """
     event = hold_for_entries(session, event_id)
@@ -175,10 +176,21 @@ def stale_entrant(session: Session, event_id: int, entrant_id: int) -> Stale:
 
 
 def _done_already(session: Session, actor: Actor, event_id: int, row: Any, seen_version: int, step: Step) -> bool:
+    """Whether this very step, with its round and reason, was taken by the same person on the same device."""
     if row.version != seen_version + 1 or row.state is not step.to or actor.account_id is None:
         return False
-    last = queries.last_change(session, event_id, row.id)
-    return last is not None and last.account_id == actor.account_id
+    if row.withdrawn_from != _leaves_from(session, event_id, step):
+        return False
+    last, change = queries.last_step(session, row.id), queries.last_change(session, event_id, row.id)
+    if last is None or change is None or change.at != last.at:
+        return False
+    return (last.actor_account_id, last.device, last.reason) == (actor.account_id, actor.device, step.reason)
+
+
+def _leaves_from(session: Session, event_id: int, step: Step) -> int | None:
+    if step.from_round is None and step.to in LEFT:
+        return next_round(session, event_id)
+    return step.from_round
 
 
 def _refused(refusal: Refusal) -> Conflict | Forbidden:

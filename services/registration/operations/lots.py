@@ -150,7 +150,7 @@ def _is_done(session: Session, actor: Actor, event_id: int, draw: _Draw, *, seen
 
 def _stale_without_draw() -> Stale:
     """For who says they saw a draw of an event that has none."""
-    never = {"mode": None, "seed": None, "numbers": {}, "updated_by": None, "updated_at": None}
+    never: dict[str, Any] = {"mode": None, "seed": None, "numbers": {}, "updated_by": None, "updated_at": None}
     return Stale("stale", "No lots were drawn in this event so far; look at it again.", current={"version": 0, **never})
 
 

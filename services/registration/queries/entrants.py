@@ -84,6 +84,12 @@ def transitions(session: Session, entrant_id: int) -> Sequence[TransitionRow]:
     return session.scalars(query.order_by(TransitionRow.at, TransitionRow.id)).all()
 
 
+def last_step(session: Session, entrant_id: int) -> TransitionRow | None:
+    """The latest change of an entrant's state."""
+    query = sa.select(TransitionRow).where(TransitionRow.entrant_id == entrant_id)
+    return session.scalars(query.order_by(TransitionRow.id.desc()).limit(1)).one_or_none()
+
+
 def last_change(session: Session, event_id: int, entrant_id: int) -> Any:
     """Who changed the entrant last, and when: row of at, actor_name, account_id; None where nobody did."""
     t, a = TransitionRow, AuditRow
