@@ -42,6 +42,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "QISAI_WORKERS": "how many pairing workers `qisai up` starts; the first takes small fields only",
     "QISAI_TRUSTED_PROXIES": "how many proxies in front of the gateway set X-Forwarded-For",
     "QISAI_MAX_BODY_BYTES": "largest body of a request the platform takes, in bytes",
+    "QISAI_CONNECTIONS_PER_ADDRESS": "open connections that one address may have to each process of the gateway",
     "QISAI_RATE_LIMIT": "requests per token or address at the gateway, as in 1200/minute",
     "QISAI_SIGN_IN_LIMIT": "sign-in attempts per address and login, as in 10/minute",
     "QISAI_PAIRING_DEADLINE_MS": "how long a solver may take unless the event says otherwise, in milliseconds",
@@ -150,6 +151,15 @@ def service_settings(service: str) -> ServiceSettings:
 def max_body_bytes() -> int:
     """Largest request body taken, in bytes."""
     return number("QISAI_MAX_BODY_BYTES", default=16 << 20, least=1 << 10)
+
+
+def connections_per_address() -> int:
+    """Open connections that one address may have to each process of the gateway; 0 for any number.
+
+    Behind a proxy all callers have the proxy's address, and the proxy is the one to bound them.
+    """
+    trusted = number("QISAI_TRUSTED_PROXIES", default=0, most=8)
+    return number("QISAI_CONNECTIONS_PER_ADDRESS", default=0 if trusted else 1500, most=1 << 20)
 
 
 def pairing_deadline_ms() -> int:

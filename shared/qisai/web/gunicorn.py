@@ -13,6 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from qisai import settings
+from qisai.web.connections import bound_connections
 from qisai.web.unreadable import answer_with_problems
 
 keepalive = 75  # longer than the gateway's pooled connections live, or writes would meet closed sockets
@@ -50,8 +52,10 @@ def when_ready(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """What cannot be read as a request is refused like everything else."""
+    """What cannot be read as a request is refused like everything else, and nobody holds connections for nothing."""
     answer_with_problems(worker)
+    if type(worker).__name__ == "GeventWorker":
+        bound_connections(worker, most=settings.connections_per_address())
 
 
 def _sweep(place: Path) -> None:

@@ -40,7 +40,7 @@ def answer_with_problems(worker: Any) -> None:
         page = _Page()
         refuse(req, page, addr, exc)
         try:
-            util.write_nonblock(client, _problem(page.status, _languages(req)))
+            util.write_nonblock(client, answer_of(page.status, _languages(req)))
         except OSError:
             worker.log.debug("The caller did not wait for the answer.")
 
@@ -53,8 +53,8 @@ def _languages(request: Any) -> LanguageAccept:
     return parse_accept_header(asked, LanguageAccept)
 
 
-def _problem(status: int, languages: LanguageAccept) -> bytes:
-    """The whole answer; the connection ends with it, since nobody knows where the next request would begin."""
+def answer_of(status: int, languages: LanguageAccept) -> bytes:
+    """The whole answer of a refusal; the connection ends with it, since nobody knows where the next request begins."""
     meant = default_exceptions[status]()
     slug = meant.name.lower().replace(" ", "-")
     title, detail = localised(slug, meant.description or meant.name, context={}, languages=languages)
