@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from services.registration.operations import self_registration
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
@@ -110,6 +111,30 @@ def test_a_flood_is_stopped_and_says_when_to_try_again(fair: Fair, monkeypatch: 
     answer = register(fair, "丙")
     problem(answer, 429, "too-many-registrations")
     assert answer.headers["Retry-After"] == "60"
+
+
+def test_asking_again_and_again_for_one_entry_locks_nobody_out(fair: Fair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(self_registration, "MOST_A_MINUTE", 2)
+    most = self_registration.MOST_LINKS
+    made = [ok(register(fair, "甲", key=KEY + "again"), 201) for _ in range(most)]
+    body = problem(register(fair, "甲", key=KEY + "again"), 409, "too-many-links")
+    assert body["context"]["most"] == most
+    links = "SELECT count(*) AS links FROM entrant_link WHERE entrant_id = :id"
+    assert fair.service.rows(links, id=made[0]["id"])[0].links == most
+    assert len({one["token"] for one in made}) == most
+    for one in made:
+        assert ok(fair.service.public().get(f"/api/v1/registrations/{one['token']}"))["id"] == made[0]["id"]
+    ok(register(fair, "乙"), 201)
+    problem(register(fair, "丙"), 429, "too-many-registrations")
+
+
+def test_a_link_asked_for_anew_is_no_new_entry(fair: Fair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(self_registration, "MOST_A_MINUTE", 1)
+    ok(register(fair, "甲", key=KEY + "later"), 201)
+    with fair.service.owner() as session:
+        session.execute(sa.text("UPDATE entrant_link SET created_at = created_at - interval '2 minutes'"))
+    ok(register(fair, "甲", key=KEY + "later"), 201)
+    ok(register(fair, "乙"), 201)
 
 
 def test_fifty_who_register_at_once_never_exceed_the_last_places(service: Service) -> None:

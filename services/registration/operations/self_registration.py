@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from qisai.db.entrants import EntrantRow, EntrantState, LinkRow
 from qisai.db.events import EventRow, EventState
@@ -25,6 +25,8 @@ from services.registration.states import STEPS
 S = EntrantState
 MOST_A_MINUTE: Final = 120
 """Entries that the public may make in one event within a minute; the gateway counts callers besides."""
+MOST_LINKS: Final = 5
+"""Links to one entry: as often as its answer may get lost."""
 MOST_ENTRANTS: Final = 20_000
 
 
@@ -58,9 +60,11 @@ def _require_open(session: Session, event: EventRow) -> None:
 
 
 def _require_calm(session: Session, event_id: int) -> None:
-    e, k = EntrantRow, LinkRow
+    e, k, earlier = EntrantRow, LinkRow, aliased(LinkRow)
+    # entries, not links: asking for a link to one entry anew keeps nobody else out
+    first = ~sa.exists().where(earlier.entrant_id == k.entrant_id, earlier.id < k.id)
     lately = sa.select(sa.func.count()).select_from(k).join(e, e.id == k.entrant_id).where(
-        e.event_id == event_id, k.created_at > now(session) - timedelta(minutes=1)
+        e.event_id == event_id, k.created_at > now(session) - timedelta(minutes=1), first
     )  # fmt: skip
     if session.execute(lately).scalar_one() >= MOST_A_MINUTE:
         raise TooMany(
@@ -72,7 +76,14 @@ def _require_calm(session: Session, event_id: int) -> None:
 
 
 def new_link(session: Session, entrant_id: int) -> str:
-    """A new secret that opens an entry; only its hash is kept. Earlier links go on counting."""
+    """A new secret that opens an entry; only its hash is kept. Earlier links go on counting.
+
+    Raises `Conflict` `too-many-links` where the entry has `MOST_LINKS` already.
+    """
+    there = sa.select(sa.func.count()).where(LinkRow.entrant_id == entrant_id)
+    if session.execute(there).scalar_one() >= MOST_LINKS:
+        detail = f"This entry has {MOST_LINKS} links already: use one of them, or ask the desk."
+        raise Conflict("too-many-links", detail, most=MOST_LINKS)
     plain, secret_hash = new_secret()
     session.execute(sa.insert(LinkRow).values(entrant_id=entrant_id, secret_hash=secret_hash))
     return plain

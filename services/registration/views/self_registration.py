@@ -32,7 +32,7 @@ NOT_STORED: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referre
 def register_oneself(path: EventPath, body: RegistrationBody) -> Response:
     """Registers somebody while the event is open. `token` opens the own entry; it is shown once, only its hash is kept.
 
-    Asked again with the same `Idempotency-Key`, it is the same entry with a further token.
+    Asked again with the same `Idempotency-Key`, it is the same entry with a further token, a few times.
     """
     caller = current_caller()
     if len(request.headers.get(HEADER, "x" * SHORTEST_KEY)) < SHORTEST_KEY:
