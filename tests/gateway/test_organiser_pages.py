@@ -91,6 +91,28 @@ def test_eight_with_seven_rounds_may_run_dry_and_with_eight_are_refused(admin: P
     assert field(refused.text, "rounds") == "8"
 
 
+def marked(page: str) -> set[str]:
+    """Fields that a page marks as wrong."""
+    return set(re.findall(r'name="(\w+)" aria-invalid="true"', page))
+
+
+def test_every_fault_of_the_form_is_said_once_and_its_field_marked(admin: Person) -> None:
+    bad = {**NEW, "name": "", "rounds": "abc", "expected_entrants": "-3", "points": "own", "points_win": "0.3"}
+    refused = admin.post("/events/new", **bad)
+    assert refused.status_code == 422
+    assert {"name", "rounds", "expected_entrants"} <= marked(refused.text)
+    said = re.search(r'role="alert">(.*?)</div>', refused.text, re.S)
+    assert said is not None
+    lines = re.findall("<p>(.*?)</p>", said[1])
+    assert len(lines) == len(set(lines))
+    for name in ("Name of the event", "Rounds", "Expected entrants"):
+        assert len([line for line in lines if line.startswith(f"{name}: ")]) == 1, lines
+    assert not any(line.startswith("Expected entrants: ") and "integer" in line for line in lines), "-3 is one"
+    many = admin.post("/events/new", **NEW, expected_entrants="8", rounds="8").text
+    assert many.count("8 entrants cannot play 8 rounds") == 1
+    assert "rounds" in marked(many)
+
+
 def test_ninety_who_want_sixty_four_places(platform: Platform, admin: Person) -> None:
     form = {**NEW, "name": "六十四席", "expected_entrants": "90", "capacity": "64", "rounds": "7"}
     page = admin.post("/events/new", **form, preview="1").text

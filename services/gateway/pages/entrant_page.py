@@ -17,7 +17,7 @@ from services.gateway.pages import entrant_values as values
 from services.gateway.pages import event_words, log_values, wording
 from services.gateway.pages.desk import DESK
 from services.gateway.pages.entrant_steps import LEAVING, offered
-from services.gateway.pages.fault_words import field_name, lines_of, warning
+from services.gateway.pages.fault_words import field_name, fields_at_fault, lines_of, warning
 from services.gateway.pages.site import client, for_those_who, viewer, whole_number
 from services.gateway.pages.ways_back import leads_back
 
@@ -48,7 +48,7 @@ def add(event_id: int) -> str | Response | tuple[str, int]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        return _new_page(event, form, faults=lines_of(error, _about(event))), 422
+        return _new_page(event, form, error=error), 422
     flash(_("%(name)s is registered.", name=added.name), "done")
     if added.state == "waiting":
         flash(_("The event is full: %(name)s waits for a place.", name=added.name), "warning")
@@ -84,7 +84,7 @@ def change(event_id: int, entrant_id: int) -> str | Response | tuple[str, int]:
         return _page(asking, event, now, typed=form, conflict=error), 412
     except QisaiError as error:
         now = asking.entrants.get(event_id, entrant_id)
-        return _page(asking, event, now, typed=form, version=version, faults=lines_of(error, _about(event))), 422
+        return _page(asking, event, now, typed=form, version=version, error=error), 422
     flash(_("%(name)s: saved.", name=changed.name), "done")
     return redirect(url_for("entrant_page.show", event_id=event_id, entrant_id=entrant_id), code=303)
 
@@ -147,14 +147,15 @@ def _note(asking: Client, event_id: int, entrant_id: int, round_no: int, *, kind
         asking.entrants.set_bye(event_id, round_no, entrant_id, kind or None)
 
 
-def _new_page(event: Event, typed: values.Typed, *, faults: Sequence[str] = ()) -> str:
+def _new_page(event: Event, typed: values.Typed, *, error: QisaiError | None = None) -> str:
     return render_template(
         "entrant_new.html",
         event=event,
         rounds=client().rounds.list(event.id),
         typed=typed,
         is_team=values.is_team(event),
-        faults=faults,
+        faults=[] if error is None else lines_of(error, _about(event)),
+        bad_fields=fields_at_fault(error),
     )
 
 
@@ -169,6 +170,7 @@ def _page(
     said: values.Typed | None = None,
     ahead: values.Typed | None = None,
     faults: Sequence[str] = (),
+    error: QisaiError | None = None,
 ) -> str:
     """`typed`, `said`, `ahead`: what was typed into the form, at a step, ahead of rounds, where it was refused."""
     rounds = asking.rounds.list(event.id)
@@ -195,7 +197,8 @@ def _page(
         limits=event_words.asked_byes({"max": event.max_byes, "until_round": event.byes_until_round}),
         log=asking.entrants.transitions(event.id, entrant.id),
         tell=log_values,
-        faults=faults,
+        faults=faults if error is None else lines_of(error, _about(event)),
+        bad_fields=fields_at_fault(error),
         may_edit=viewer().may(Right.MANAGE_ENTRANTS, event),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -14,7 +13,7 @@ from qisai.errors import NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import event_values as values
 from services.gateway.pages import event_words
-from services.gateway.pages.fault_words import field_name, lines_of
+from services.gateway.pages.fault_words import field_name, fields_at_fault, lines_of
 from services.gateway.pages.site import client, for_those_who
 
 pages = Blueprint("event_form", __name__)
@@ -48,7 +47,7 @@ def create() -> str | Response | tuple[str, int]:
     except Unauthenticated:
         raise
     except QisaiError as error:
-        return _new_page(form, profile, faults=lines_of(error, "event")), 422
+        return _new_page(form, profile, error=error), 422
     flash(_("The event is made. Next: open registration."), "done")
     return redirect(url_for("organiser.set_up", event_id=event.id), code=303)
 
@@ -79,7 +78,7 @@ def change(event_id: int) -> str | Response | tuple[str, int]:
     except Stale as error:
         return _edit_page(event, form, conflict=error), 412
     except QisaiError as error:
-        return _edit_page(event, form, version=seen.version, faults=lines_of(error, "event")), 422
+        return _edit_page(event, form, version=seen.version, error=error), 422
     flash(_("The event is changed."), "done")
     return redirect(url_for("organiser.set_up", event_id=event_id), code=303)
 
@@ -95,15 +94,15 @@ def _regulations(event: Event, form: values.Typed) -> dict[str, Any]:
     return values.regulations_asked(form, base=event.regulations, profile=_copy(event))
 
 
-def _new_page(form: values.Typed, profile: Profile, *, faults: Sequence[str] = ()) -> str:
+def _new_page(form: values.Typed, profile: Profile, *, error: QisaiError | None = None) -> str:
     said = values.regulations_asked(form, base=profile.regulations, profile=profile)
-    preview, complaints = _preview(profile.code, form, said)
+    preview, errors = _preview(profile.code, form, said)
     return render_template(
         "event_form.html",
         event=None,
         profiles=client().events.profiles(),
-        faults=[*faults, *(line for line in complaints if line not in faults)],
-        preview=preview,
+        preview=_beside(preview, error),
+        **_faults(error, *errors),
         **_shown(form, profile),
     )
 
@@ -113,13 +112,13 @@ def _edit_page(
     form: values.Typed,
     *,
     version: int | None = None,
-    faults: Sequence[str] = (),
+    error: QisaiError | None = None,
     conflict: Stale | None = None,
 ) -> str:
     """`conflict`: somebody else changed the event meanwhile; the form then saves over what is shown of that."""
     # What the form leaves unsaid is the event's own: the preview starts from the game.
     whole = {**event.regulations, **_regulations(event, form)}
-    preview, complaints = _preview(event.profile, form, {name: whole[name] for name in whole if name != "profile"})
+    preview, errors = _preview(event.profile, form, {name: whole[name] for name in whole if name != "profile"})
     return render_template(
         "event_form.html",
         event=event,
@@ -127,8 +126,8 @@ def _edit_page(
         version=event.version if conflict is not None or version is None else version,
         theirs=_theirs(event, form) if conflict is not None else (),
         conflict=conflict,
-        faults=[*faults, *(line for line in complaints if line not in faults)],
-        preview=preview,
+        preview=_beside(preview, error),
+        **_faults(error, *errors),
         **_shown(form, _copy(event)),
     )
 
@@ -147,15 +146,36 @@ def _shown(form: values.Typed, profile: Profile) -> dict[str, Any]:
     }
 
 
-def _preview(code: str, form: values.Typed, regulations: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
-    """What the choices mean, or why they cannot be."""
+def _beside(preview: dict[str, Any] | None, error: QisaiError | None) -> dict[str, Any] | None:
+    """What the choices mean, without the warning that came true: the fault says it."""
+    if preview is None or error is None:
+        return preview
+    warnings = [one for one in preview["advice"]["warnings"] if one != "too_many_rounds"]
+    return {**preview, "advice": {**preview["advice"], "warnings": warnings}}
+
+
+def _faults(*errors: QisaiError | None) -> dict[str, Any]:
+    """What is wrong, each thing once, and the fields to mark."""
+    lines = dict.fromkeys(line for error in errors if error is not None for line in lines_of(error, "event"))
+    return {"faults": list(lines), "bad_fields": frozenset().union(*(fields_at_fault(error) for error in errors))}
+
+
+def _preview(
+    code: str, form: values.Typed, regulations: dict[str, Any]
+) -> tuple[dict[str, Any] | None, list[QisaiError]]:
+    """What the choices mean, or why they cannot be: regulations are looked at also where the rest has faults."""
     asked = {name: value for name, value in values.basics_asked(form).items() if value is not None}
-    try:
-        return client().events.preview(profile=code, regulations=regulations, **asked), []
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        return None, list(lines_of(error, "event"))
+    errors: list[QisaiError] = []
+    for basics in (asked, {}):
+        try:
+            preview = client().events.preview(profile=code, regulations=regulations, **basics)
+        except Unauthenticated:
+            raise
+        except QisaiError as error:
+            errors.append(error)
+            continue
+        return (None if errors else preview), errors
+    return None, errors
 
 
 def _theirs(event: Event, form: values.Typed) -> list[tuple[str, str, str]]:

@@ -101,6 +101,15 @@ def field_name(pointer: str, form: str = "") -> str:
     return str(next((FIELDS[name] for name in names if name in FIELDS), ""))
 
 
+def fields_at_fault(error: QisaiError | None) -> frozenset[str]:
+    """Names of a form's fields that are to be marked: of `/regulations/points/win` also `points_win`."""
+    found: set[str] = set()
+    for fault in error.errors if isinstance(error, Invalid) else ():
+        parts = [part for part in fault.pointer.split("/") if part]
+        found.update(parts, ["_".join(parts[-2:])])
+    return frozenset(found)
+
+
 def refusal(entrant: Mapping[str, Any], *, source: str, to: str) -> str:
     """Why one of many did not take a step. `entrant`: name, slug, reason."""
     states = {"from": state_word(source), "to": state_word(to)}

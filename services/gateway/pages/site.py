@@ -157,7 +157,7 @@ def status_of(error: QisaiError) -> int:
 def whole_number(text: str) -> int | str:
     """A whole number, or the text as typed, so that the service's answer names what is wrong with it."""
     text = text.strip()
-    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else text
+    return int(text) if text.removeprefix("-").isdecimal() and len(text) <= _MOST_DIGITS else text
 
 
 def csrf_field() -> Markup:
