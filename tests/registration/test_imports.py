@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
+from services.registration import reading
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
 from tests.results.interleaving import InBackground
 
@@ -65,6 +67,19 @@ def test_a_malformed_file_leaves_nothing_behind(fair: Fair, content: bytes) -> N
         assert answer.status_code == 422, answer.get_data(as_text=True)
         assert answer.content_type.startswith("application/problem+json")
     assert everything(fair) == before
+
+
+def test_while_other_rosters_are_read_one_more_is_told_when_to_come_again(fair: Fair) -> None:
+    sheet = "姓名\n陈一\n"
+    with ExitStack() as others:
+        for _ in range(reading.AT_ONCE):
+            others.enter_context(reading.TURNS)
+        answer = send(fair, sheet)
+        problem(answer, 429, "import-busy")
+        assert answer.headers["Retry-After"] == "5"
+    for _ in range(reading.AT_ONCE + 1):
+        problem(send(fair, b"\x81"), 422, "roster-encoding")  # who is refused leaves the place to others
+    assert outcomes(ok(send(fair, sheet))) == ["new"]
 
 
 def test_a_corrected_sheet_changes_entrants_by_their_number_instead_of_doubling_them(fair: Fair) -> None:

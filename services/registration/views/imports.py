@@ -8,7 +8,6 @@ from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 
 from qisai.errors import Conflict
-from qisai.formats.roster import read_roster
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer
@@ -17,6 +16,7 @@ from qisai.web.shapes import EventPath
 from services.registration.entrant_schemas import ImportQuery
 from services.registration.operations import imports as operations
 from services.registration.process import database
+from services.registration.reading import read_in_turn
 
 api = APIBlueprint("imports", __name__, url_prefix="/api/v1", abp_tags=[Tag(name="entrants")])
 
@@ -27,7 +27,7 @@ def import_roster(path: EventPath, query: ImportQuery) -> Response:
     """A roster as CSV in the body: what it would do (`dry_run`), or all of it at once."""
     caller = current_caller()
     report = partial(operations.report, languages=request.accept_languages)
-    roster = read_roster(request.get_data(cache=True))
+    roster = read_in_turn(request.get_data(cache=True))
     with database().transaction() as session:
         plan = operations.dry_run(session, event_id=path.event_id, roster=roster)
         if query.dry_run:
