@@ -184,3 +184,11 @@ def test_no_page_of_the_chief_referee_is_wider_than_the_screen(page: Page, platf
     assert box is not None
     assert box["y"] + box["height"] <= 801, "the form stays in sight while one chooses"
     assert re.search("active", page.locator("#edit").get_attribute("class") or "")
+
+
+def test_what_is_no_number_of_an_entrant_is_said_at_once(page: Page, drawn: int) -> None:
+    field(page, "a").press_sequentially("abc")
+    expect(page.locator("#preview")).to_contain_text("Type the number of an entrant", timeout=SOON)
+    field(page, "a").fill("77")
+    field(page, "a").blur()
+    expect(page.locator("#preview")).to_contain_text("Number 77 is not present in this round.", timeout=SOON)

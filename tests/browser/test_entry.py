@@ -51,6 +51,15 @@ def test_a_round_is_entered_by_keyboard_alone(page: Page, platform: Platform) ->
     assert comes_true(lambda: stored(platform, event_id, 4) is None)
     page.keyboard.type("77")
     expect(page.locator("#quick-says")).to_have_text("There is no such board in this round.")
+    page.locator("#quick [name=board]").fill("")
+    page.keyboard.type("x")
+    expect(page.locator("#quick-says")).to_have_text("Type the number of a board.")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    page.keyboard.press("x")
+    expect(page.locator("#quick-says")).to_have_text("No result has this key; the keys stand below.")
+    page.keyboard.press("0")
+    expect(page.locator("#quick-says")).to_contain_text("→ draw")
 
 
 def test_what_others_enter_shows_at_once_and_a_conflict_asks(page: Page, platform: Platform) -> None:

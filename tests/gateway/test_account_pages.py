@@ -293,3 +293,23 @@ def test_every_form_needs_the_pages_token(platform: Platform, person: Person) ->
     for path in ("/account/password", "/account/tokens", "/account/sessions/end", "/account/tokens/revoke"):
         answer = person.http.post(platform.gateway.url + path, headers=HTML, timeout=20)
         assert answer.status_code == 403, path
+
+
+def test_what_is_done_to_an_account_is_asked_first_and_the_way_to_take_a_role_names_it(
+    platform: Platform, chief: Person
+) -> None:
+    login = fresh("asked")
+    account_id = platform.gateway.account(login=login, password=PASSWORD, name="问某")
+    platform.admin.people.grant(account_id, Role.ORGANISER)
+    page = chief.page(f"/accounts?q={login}")
+    for path in ("take-role", "password-link", "active"):
+        form = re.search(rf'<form method="post" action="/accounts/{account_id}/{path}"[^>]*>', page)
+        assert form is not None
+        assert 'data-confirm="' in form[0]
+        assert "问某" in form[0]
+    assert 'aria-label="Take the role “organiser” away from 问某"' in page
+
+
+def test_times_of_ones_account_carry_their_moment_for_the_readers_own_zone(person: Person) -> None:
+    page = person.page("/account")
+    assert re.search(r'<time datetime="\d{4}-\d\d-\d\dT[^"]+\+00:00" data-local="minute">[^<]+ UTC</time>', page)

@@ -252,6 +252,17 @@ def test_a_draft_of_card_teams_speaks_of_no_sides(platform: Platform, chief: Per
     computed_draft(platform, event_id, 3)
     pages = [chief.page(f"/events/{event_id}/rounds/3/draw"), edit(chief, event_id, 1, "swap", "1", "6", look="1").text]
     pages += [chief.page(f"/events/{event_id}/rounds/3/draw/list"), chief.page(f"/events/{event_id}/rounds/1/boards/1")]
+    board = pages[-1]
+    for name in (NAMES[0], NAMES[4]):  # who plays on board 1 of round 1: nobody has to guess who “first” is
+        assert f"{name} wins</option>" in board
+    entry = chief.page(f"/events/{event_id}/rounds/2/entry")
+    assert "the left one wins" in entry
+    chinese = [
+        chief.get(f"/events/{event_id}/{path}", headers={"Accept-Language": "zh-CN"}).text
+        for path in ("rounds/3/draw", "crosstable", "set-up/edit", "rounds/2/entry", "rounds/3/draws/1/why/1")
+    ]
+    for page in chinese:
+        assert re.search("先手|先后手|执先|后手", page.split('<main id="main">')[1]) is None
     for page in pages:
         main = page.split('<main id="main">')[1].lower()
         assert "table" in main
@@ -296,3 +307,10 @@ def test_why_is_told_of_a_published_round_too_and_to_the_chief_referee_only(plat
     assert chief.get(f"/events/{event_id}/rounds/3/why?number=x").status_code == 422
     assert chief.get(f"/events/{event_id}/rounds/3/why?number=77").status_code == 404
     assert referee(platform, event_id).get(f"/events/{event_id}/rounds/3/draws/1/why/1").status_code == 403
+
+
+def test_where_sides_are_shown_they_are_called_by_their_names(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    page = chief.get(f"/events/{event_id}/rounds/3/draw", headers={"Accept-Language": "zh-CN"}).text
+    assert "前一名执红</option>" in page
+    assert "红在前" in page

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from qisai.kernel.model import Result
+from tests.gateway.drafts import computed_draft
 from tests.gateway.platform import Platform, tournament
 from tests.gateway.test_pages import Person, referee
 
@@ -116,15 +117,66 @@ def test_an_event_is_finished_when_nothing_is_open_and_can_be_taken_up_again(pla
     platform.admin.rounds.put_result(board.id, Result.ADJOURNED, version=board.version)
     platform.admin.rounds.close(event_id, platform.admin.rounds.get(event_id, 2))
     event = platform.admin.events.get(event_id)
-    early = chief.post(f"{address}/finish", version=event.version)
+    early = chief.post(f"{address}/finish", version=event.version, sure="on")
     assert early.status_code == 409
     assert "is adjourned" in early.text
     form = {"version": board.version + 1, "result": "draw", "reason": "续弈和棋"}
     assert "Board 1 is saved." in chief.post(f"/events/{event_id}/rounds/2/boards/1", **form).text
-    done = chief.post(f"{address}/finish", version=event.version)
+    done = chief.post(f"{address}/finish", version=event.version, sure="on")
     assert "The event is finished." in done.text
     assert platform.admin.events.get(event_id).state == "finished"
-    assert chief.post(f"{address}/finish", version=event.version).status_code == 412
+    assert chief.post(f"{address}/finish", version=event.version, sure="on").status_code == 412
     event = platform.admin.events.get(event_id)
     assert "The event goes on." in chief.post(f"{address}/go-on", version=event.version, reason="漏录").text
     assert platform.admin.events.get(event_id).state == "running"
+
+
+def test_finishing_before_the_planned_rounds_says_what_is_not_played_and_is_meant(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = platform.event(tournament(reported=4))
+    computed_draft(platform, event_id, 3)
+    address = f"/events/{event_id}/rounds/2/draw"
+    page = chief.page(address)
+    assert "Not played yet: round 3–4 of 4. A draft of round 3 is waiting." in page
+    assert 'name="sure" required' in page
+    setup = f"/events/{event_id}/set-up"
+    assert "Not played yet: round 3–4 of 4." in chief.page(setup)
+    event = platform.admin.events.get(event_id)
+    for step in (f"{address}/finish", f"{setup}/finish"):
+        refused = chief.post(step, version=event.version)
+        assert refused.status_code == 422
+        assert "Tick that you want to finish all the same." in refused.text
+        assert platform.admin.events.get(event_id).state == "running"
+    assert "The event is finished." in chief.post(f"{address}/finish", version=event.version, sure="on").text
+
+
+def test_a_draft_of_an_event_that_is_over_offers_nothing_that_would_be_refused(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = platform.event(tournament(reported=4))
+    computed_draft(platform, event_id, 3)
+    address = f"/events/{event_id}/rounds/3/draw"
+    assert "/draw/publish" in chief.page(address)
+    platform.admin.events.act(platform.admin.events.get(event_id), "finish")
+    page = chief.page(address)
+    assert "The event is over: nothing is drawn or published." in page
+    for step in ("/draw/publish", "Ask for a new draw", 'id="edit"', "/restore", "Pair by hand"):
+        assert step not in page
+    assert re.search(r'id="draft"', page), "it can still be read"
+
+
+def test_what_stands_in_the_way_of_round_1_has_a_way_out(platform: Platform, chief: Person) -> None:
+    made = platform.admin.events.create(name="死胡同赛", profile="xiangqi")
+    address = f"/events/{made.id}/rounds/1/draw"
+    refused = chief.post(address)
+    assert refused.status_code == 409
+    assert f'<a class="button quiet" href="/events/{made.id}/set-up">' in refused.text
+    assert f'<a class="button quiet" href="/events/{made.id}/desk">' in refused.text
+    platform.admin.events.act(made, "open")
+    one = platform.admin.entrants.add(made.id, name="陈一")
+    for state in ("approved", "checked_in", "seated"):
+        one = platform.admin.entrants.move(made.id, one, state)
+    refused = chief.post(address)
+    assert "no number" in refused.text
+    assert f'<a class="button quiet" href="/events/{made.id}/desk/lots">' in refused.text

@@ -10,6 +10,8 @@ import pytest
 
 from qisai.db.accounts import Role
 from qisai.kernel.model import Result
+from qisai.kernel.tie_breaks.criterion import Reason
+from services.gateway.pages.standings_words import TERMS
 from tests.gateway.platform import NAMES, Platform, tournament
 from tests.gateway.test_pages import Person, referee
 from tests.gateway.test_stream import listening
@@ -151,3 +153,29 @@ def test_a_shared_page_is_of_one_language_and_not_of_those_signed_in(platform: P
 def _enter(platform: Platform, event_id: int, board: int) -> Any:
     found = platform.admin.rounds.boards(event_id, 2).items[board - 1]
     return platform.admin.rounds.put_result(found.id, Result.DRAW, version=found.version)
+
+
+@pytest.mark.parametrize("what", ["standings", "crosstable"])
+def test_a_sheet_is_in_the_language_of_the_page_it_stands_on(platform: Platform, what: str) -> None:
+    event_id = platform.event(tournament(reported=4))
+    person = Person(platform)
+    person.http.headers["Accept-Language"] = "zh-CN"
+    for language, word, other in (("en", "Rank", "名次"), ("zh-Hant", "名次", "Rank"), ("zh-Hans", "名次", "Rank")):
+        page = person.page(f"/events/{event_id}/{what}?lang={language}")
+        link = re.search(r'class="sheet" href="([^"]+)"', page)
+        assert link is not None
+        answer = person.get(link[1].replace("&amp;", "&"))
+        head = answer.content.decode("utf-8-sig").splitlines()[0]
+        assert word in head, (language, head)
+        assert other not in head
+        assert answer.headers["Content-Disposition"].endswith(f'{what}-2.csv"')
+
+
+def test_every_line_of_the_arithmetic_says_why(platform: Platform, public: Person) -> None:
+    assert set(TERMS) == {reason.value for reason in Reason}
+    event_id = platform.event()
+    three = next(one for one in platform.admin.entrants.list(event_id) if one.number == 3)
+    platform.admin.rounds.adjust(event_id, three.id, points=-0.5, after_round=2, reason="迟到")
+    page = public.page(f"/events/{event_id}/standings/3")
+    assert "points given or taken by the chief referee" in page
+    assert "own points" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -12,9 +13,10 @@ from werkzeug.wrappers import Response
 from qisai.client import BoardView, Client, DrawView, Event, Job, RoundView
 from qisai.errors import Invalid, NotFound, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
-from services.gateway.pages import draft_words, wording
+from services.gateway.pages import draft_words, finishing, wording
 from services.gateway.pages.draft import shown_draft
-from services.gateway.pages.site import client, for_those_who, in_short, lines_of, status_of, telling
+from services.gateway.pages.site import client, for_those_who, in_short, lines_of, status_of
+from services.gateway.pages.ways_out import ways_out
 
 pages = Blueprint("chief", __name__)
 
@@ -58,6 +60,7 @@ def draw_page(
         faults=in_short(faults),
         typed=typed or {},
         saying=draft_words,
+        unplayed=partial(finishing.unplayed, asking, event, rounds),
         job_states={state: str(word) for state, word in wording.JOB_STATES.items()},
         **more,
     )
@@ -65,12 +68,17 @@ def draw_page(
 
 @pages.post(f"{ROUND}/draw")
 @requires(Right.PUBLIC)
-def ask(event_id: int, round_no: int) -> Response:
+def ask(event_id: int, round_no: int) -> Page:
     """Asks for the draw and shows how it goes."""
-    job: Job | None = None
-    with telling():
+    try:
         job = client().rounds.ask_for_draw(event_id, round_no)
-    return back(event_id, round_no, job=None if job is None else job.id)
+    except Unauthenticated:
+        raise
+    except QisaiError as error:
+        event = client().events.get(event_id)
+        ways = ways_out(error, event, round_no)
+        return draw_page(event_id, round_no, faults=lines_of(error), ways=ways), status_of(error)
+    return back(event_id, round_no, job=job.id)
 
 
 @pages.post(f"{ROUND}/draw/<action>")
@@ -83,6 +91,8 @@ def act(event_id: int, round_no: int, action: str) -> Page:
         raise NotFound("not-found", "There is no such step.")
     step, done = steps[action]
     try:
+        if action == "finish":
+            finishing.require_sure(form, client(), event_id)
         step()
     except Unauthenticated:
         raise

@@ -29,15 +29,16 @@ EDIT_KINDS: Final = {
     EditKind.PAIR.value: __("two meet each other"),
     EditKind.UNPAIR.value: __("take one out, with the opponent"),
     EditKind.BYE.value: __("one gets the bye"),
-    EditKind.SIDES.value: __("the first of two gets the first side"),
+    EditKind.SIDES.value: __("the first of two gets %(side)s"),
 }
 """What a person may do to a draft."""
 
 
 def edit_kinds(event: Event) -> dict[str, Any]:
     """What a person may do to a draft of this event: nobody changes sides where none are shown."""
-    hidden = () if wording.shows_sides(event) else (EditKind.SIDES.value,)
-    return {kind: text for kind, text in EDIT_KINDS.items() if kind not in hidden}
+    sides = wording.side_names(event)
+    kinds = {kind: str(text) for kind, text in EDIT_KINDS.items() if sides or kind != EditKind.SIDES}
+    return kinds if sides is None else {kind: text.replace("%(side)s", sides[0]) for kind, text in kinds.items()}
 
 
 _BREACHES: Final = {

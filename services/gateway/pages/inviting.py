@@ -9,6 +9,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from flask import make_response, render_template, request
 from flask_babel import gettext as _
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -112,9 +113,11 @@ def boards_of(low: int | None, high: int | None) -> tuple[int, int] | None:
 
 
 def until(moment: datetime, event: Event | None) -> str:
-    """When a link ends, in the event's zone, else in UTC by name."""
+    """When a link ends, in the event's zone, else in the reader's, or where no script runs in UTC by name."""
     shown = clock(moment, event, form="yyyy-MM-dd HH:mm")
-    return shown if event is not None else f"{shown} UTC"
+    if event is not None:
+        return shown
+    return Markup('<time datetime="{}" data-local="minute">{} UTC</time>').format(moment.isoformat(), shown)
 
 
 def typed() -> dict[str, str]:

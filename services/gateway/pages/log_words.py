@@ -181,7 +181,9 @@ def _step(entry: Json, names: Mapping[int, str], people: Mapping[int, str]) -> t
     if action == "round.clock" and isinstance(new, Mapping):
         seconds = new.get("seconds")
         clock = str(_CLOCK.get(str(new.get("action")), ""))
-        return what, "", clock if seconds is None else f"{clock} {_('%(minutes)s min', minutes=f'{seconds / 60:+g}')}"
+        if seconds is not None:
+            clock = " ".join((clock, _("%(minutes)s min", minutes=f"{seconds / 60:+g}")))
+        return what, "", clock
     before, after = log_values.before_and_after(entry.get("old"), new, action=action, people=people)
     if isinstance(new, Mapping) and new.get("edits"):
         changes = "; ".join(draft_words.edit(one, names) for one in new["edits"])

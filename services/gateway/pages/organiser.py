@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -16,6 +17,7 @@ from qisai.errors import Conflict, NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import event_words, wording
 from services.gateway.pages.fault_words import lines_of
+from services.gateway.pages.finishing import require_sure, unplayed
 from services.gateway.pages.moments import as_sent
 from services.gateway.pages.site import client, for_those_who, viewer
 from services.gateway.pages.ways_back import leads_back
@@ -58,6 +60,8 @@ def act(event_id: int, action: str) -> str | Response | tuple[str, int]:
         raise NotFound("not-found", "There is no such step.")
     seen = Event(id=event_id, name="", state="", profile="", version=request.form.get("version", type=int) or 0)
     try:
+        if action == "finish":
+            require_sure(request.form, client(), event_id)
         if action == "unarchive":
             event = client().events.act(seen, "archive", undo=True)
         else:
@@ -108,6 +112,7 @@ def _page(event_id: int, *, faults: Sequence[str] = (), typed: dict[str, str] | 
         is_over=bool(rounds) and rounds[-1].state == "closed" and rounds[-1].number >= planned,
         typed=typed,
         faults=faults,
+        unplayed=partial(unplayed, asking, event, rounds),
         tell=event_words,
         meaning={
             "regulations": event.regulations,

@@ -85,6 +85,8 @@ def _texts(event: Event, own: OwnBoards) -> dict[str, str]:
     return {
         "none": _("no result"),
         "unknown": _("There is no such board in this round.") if own.ranges is None else not_yours(event, own),
+        "digits": _("Type the number of a board."),
+        "keys": _("No result has this key; the keys stand below."),
         "waiting": _("saving …"),
         "offline": _("kept here; sent when the network is back"),
         "unsent": _("Not sent yet: %(count)s", count="%"),

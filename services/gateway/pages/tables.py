@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, Response, render_template, request
 
 from qisai.web.rights import Right, requires
 from services.gateway.pages.shared_pages import shared_while_live
@@ -31,6 +31,17 @@ def history(event_id: int, number: int) -> str:
     event = asking.events.get(event_id)
     found = asking.tables.history(event_id, number, after=request.args.get("after", type=int))
     return render_template("history.html", event=event, rounds=asking.rounds.list(event_id), history=found)
+
+
+@pages.get("/events/<int:event_id>/<any(standings, crosstable, pairings):what>.csv")
+@requires(Right.PUBLIC)
+def sheet(event_id: int, what: str) -> Response:
+    """A table as a sheet, in the page's language: the API's own address knows only the browser's."""
+    after = request.args.get("after", type=int)
+    content = client().tables.csv(event_id, what, after=after)
+    name = f"event-{event_id}-{what}" + ("" if after is None else f"-{after}")
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"}
+    return Response(content, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 @pages.get("/events/<int:event_id>/prizes")

@@ -258,10 +258,12 @@ function describe() {
 }
 
 boardField.addEventListener("input", () => {
-  boardField.value = boardField.value.replace(/[０-９]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0)).replace(/\D/g, "");
+  const typed = boardField.value.replace(/[０-９]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0));
+  boardField.value = typed.replace(/\D/g, "");
   chosen = undefined;
   resultField.value = "";
   describe();
+  if (boardField.value !== typed) says.textContent = texts.digits;
 });
 boardField.addEventListener("keydown", (event) => {
   if (event.key === "Enter" || event.key === " ") {
@@ -281,19 +283,26 @@ resultField.addEventListener("keydown", (event) => {
     choose("", null);
   } else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
-    if (event.key in keys) choose(event.key, keys[event.key]);
+    press(event.key);
   }
 });
 resultField.addEventListener("input", () => {
   // Keyboards of phones send no keys, only what was typed.
   const key = resultField.value.slice(-1);
-  if (key in keys) choose(key, keys[key]);
-  else resultField.value = "";
+  if (key) press(key);
 });
 quick.addEventListener("submit", (event) => {
   event.preventDefault();
   if (document.activeElement === resultField) commit();
 });
+
+function press(key) {
+  if (key in keys) return choose(key, keys[key]);
+  resultField.value = "";
+  chosen = undefined;
+  describe();
+  says.textContent = texts.keys;
+}
 
 function choose(key, result) {
   chosen = result;

@@ -89,6 +89,13 @@ function say(markup) {
   form.classList.toggle("needs-reason", needed);
 }
 
+function complain(text) {
+  const line = document.createElement("p");
+  line.className = "note error";
+  line.textContent = text;
+  preview.replaceChildren(line);
+}
+
 async function look(number) {
   const typed = new FormData(form);
   typed.set("look", "1");
@@ -118,8 +125,14 @@ kind.addEventListener("change", () => {
 });
 for (const field of [a, b]) {
   field.addEventListener("input", () => {
-    field.value = field.value.replace(/[０-９]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0)).replace(/\D/g, "");
+    const typed = field.value.replace(/[０-９]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0));
+    field.value = typed.replace(/\D/g, "");
     changed();
+    if (field.value !== typed) complain(form.dataset.digits);
+  });
+  field.addEventListener("change", () => {
+    const isKnown = places.some((place) => place.dataset.pick === field.value);
+    if (field.value && !isKnown) complain(form.dataset.unknown.replace("{number}", field.value));
   });
 }
 if (a.value) {

@@ -65,3 +65,12 @@ window.addEventListener("pageshow", () => {
     form.dataset.sure = "no";
   }
 });
+
+// Times that are of no event stand in the reader's own zone.
+for (const time of document.querySelectorAll("time[data-local]")) {
+  const parts = { month: "2-digit", day: "2-digit" };
+  if (time.dataset.local === "day") parts.year = "numeric";
+  else Object.assign(parts, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  time.title = time.textContent;
+  time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, parts);
+}
