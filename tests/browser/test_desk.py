@@ -31,7 +31,7 @@ def test_two_letters_and_enter_check_somebody_in_without_a_mouse(page: Page, pla
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").first).to_have_text("李二: now checked in.")
     page.keyboard.type("zs")
-    expect(says).to_have_text("2 fit; type on")
+    expect(says).to_have_text("2 of those expected fit; type on")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Which one?")).to_be_visible()
     for _button in range(2):  # past the form's own button

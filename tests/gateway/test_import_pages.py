@@ -59,11 +59,25 @@ def test_a_sheet_is_reported_row_by_row_and_nothing_is_written(platform: Platfor
     assert "姓名: is empty" in found["5"]
     assert "等级分: " in found["6"]
     assert "Rating" in found["3"], "what would change"
+    assert "张三 <small>乙队 · 1550</small>" in answer.text, "what else was read"
+    taken = re.sub("<[^>]+>", "", answer.text.split("Columns that are taken:")[1].split("</p>")[0])
+    assert taken.strip() == "姓名 → Name · 单位 → Club · 等级分 → Rating"
     assert "Columns that are not taken:" in answer.text
     assert "颜色" in answer.text
     assert "nothing can be imported yet" in answer.text
     assert 'name="apply"' not in answer.text
     assert set(there.states()) == {"陈一", "李二"}
+
+
+def test_how_many_will_wait_is_said_before_they_are_imported(platform: Platform, admin: Person) -> None:
+    there = new_field(platform, capacity=3)
+    there.add("陈一")
+    roster = "编号,姓名\n" + "".join(f"{number},棋手{number}\n" for number in range(7, 12))
+    answer = post(admin, there, text=roster)
+    assert "3 of the new ones will wait for a place." in answer.text
+    assert "编号</span> → Roster number" in answer.text, "no number of the draw"
+    few = post(admin, there, text="姓名\n棋手7\n棋手8\n")
+    assert "will wait for a place" not in few.text
 
 
 def test_a_spreadsheet_comes_back_with_its_report_and_is_imported_once(platform: Platform, admin: Person) -> None:

@@ -20,6 +20,7 @@ from qisai.errors import Conflict, Invalid, NotFound, QisaiError, Unauthenticate
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
 from services.gateway.pages.desk import DESK
+from services.gateway.pages.entrant_values import is_team
 from services.gateway.pages.fault_words import field_name, lines_of
 from services.gateway.pages.language import language
 from services.gateway.pages.site import client, for_those_who
@@ -46,10 +47,12 @@ _CODE: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRow:
-    """A row of the report. `before`: what it would have done at the last look, where that was something else."""
+    """A row of the report. `more`: club and rating as they were read; `before`: what it would have done at the last
+    look, where that was something else."""
 
     row: int
     name: str
+    more: str
     outcome: str
     changes: Sequence[str]
     reasons: Sequence[str]
@@ -131,8 +134,21 @@ def _page(
         text=request.form.get("text", ""),
         kept=_packed(content) if is_file and "nokeep" not in request.form else "",
         outcome_words=wording.OUTCOMES,
+        taken=[] if report is None else _columns(report, "team" if is_team(event) else ""),
+        waiting=0 if report is None else _waiting(event, report),
         faults=faults,
     )
+
+
+def _columns(report: ImportReport, form: str) -> list[tuple[str, str]]:
+    """Columns that are taken: as the sheet heads them, as pages call them."""
+    return [(heading, field_name(column, form)) for column, heading in report.columns.items()]
+
+
+def _waiting(event: Event, report: ImportReport) -> int:
+    """How many of the new ones will find no place."""
+    free = event.registration.get("free")
+    return 0 if free is None or report.applied else max(0, report.counts.get("new", 0) - max(0, int(free)))
 
 
 def _rows(report: ImportReport, seen: str | None) -> list[ShownRow]:
@@ -144,6 +160,7 @@ def _rows(report: ImportReport, seen: str | None) -> list[ShownRow]:
             ShownRow(
                 row=row["row"],
                 name=str(row.get("name") or ""),
+                more=" · ".join(str(row[key]) for key in ("club", "seed") if row.get(key) not in (None, "")),
                 outcome=row["outcome"],
                 changes=[field_name(f"/{name}") or str(name) for name in row.get("changes") or ()],
                 reasons=[_reason(reason) for reason in row.get("reasons") or ()],

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from qisai.client import Event, RoundView
 from qisai.errors import NotFound
 from qisai.web.rights import Right, requires
-from services.gateway.pages import wording
+from services.gateway.pages import standings_words, wording
 from services.gateway.pages.shared_pages import shared_while_live
 from services.gateway.pages.site import client, viewer
 
@@ -83,6 +83,7 @@ def arithmetic(event_id: int, number: int) -> str:
         table=table,
         row=row,
         sums=sums["criteria"],
+        term_in_words=standings_words.term,
         names=names,
     )
 

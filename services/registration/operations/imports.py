@@ -155,6 +155,8 @@ def report(plan: ImportPlan, *, applied: bool, new_ids: Mapping[int, int], langu
                 "row": row.source.row,
                 "outcome": row.outcome.value,
                 "name": row.source.name,
+                "club": row.source.club,
+                "seed": row.source.seed,
                 "entrant": row.entrant_id or new_ids.get(row.source.row),
                 "changes": sorted(_SHOWN.get(name, name) for name in row.changes),
                 "reasons": reasons,

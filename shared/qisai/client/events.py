@@ -222,6 +222,8 @@ class ImportReport:
     """What the dry run looked at: the import that follows is refused where it would now do something else."""
     ignored: tuple[str, ...] = ()
     """Headings of columns that mean nothing here."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Columns that were recognised, by what they mean, as they are headed."""
 
     @classmethod
     def from_json(cls, body: Json) -> ImportReport:
@@ -234,6 +236,7 @@ class ImportReport:
             applied=body["applied"],
             plan=body.get("plan"),
             ignored=tuple(body.get("ignored") or ()),
+            columns=dict(body.get("columns") or {}),
         )
 
 
