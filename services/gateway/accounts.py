@@ -218,10 +218,21 @@ def revoke_token(session: Session, caller: Caller, *, token_id: int) -> None:
     if row is None or (row.account_id != caller.actor.account_id and not is_admin(caller)):
         raise NotFound("token-not-found", f"There is no token {token_id}.")
     if row.revoked_at is None:
-        row.revoked_at = now(session)
-        session.flush()
-        old = {"account_id": row.account_id, "name": row.name}
-        audit.record(session, caller.actor, action="token.revoke", subject=f"token:{token_id}", old=old)
+        _end_token(session, caller.actor, row)
+
+
+def end_tokens(session: Session, actor: Actor, *, account_id: int) -> None:
+    """Ends every token of the account at once."""
+    query = sa.select(TokenRow).where(TokenRow.account_id == account_id, TokenRow.revoked_at.is_(None))
+    for row in session.scalars(query.order_by(TokenRow.id).with_for_update()):
+        _end_token(session, actor, row)
+
+
+def _end_token(session: Session, actor: Actor, row: TokenRow) -> None:
+    row.revoked_at = now(session)
+    session.flush()
+    old = {"account_id": row.account_id, "name": row.name}
+    audit.record(session, actor, action="token.revoke", subject=f"token:{row.id}", old=old)
 
 
 def is_admin(caller: Caller) -> bool:

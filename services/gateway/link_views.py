@@ -5,8 +5,11 @@ Secrets travel in bodies, never in paths or queries, which end up in logs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flask import Response, jsonify, request
 from flask_openapi3 import APIBlueprint, Tag
+from sqlalchemy.orm import Session
 
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
@@ -89,9 +92,7 @@ def sign_up(body: schemas.SignUp) -> Response:
     """Makes the account and takes the role; the next call signs in."""
     count_attempt()
     passwords.check_form(body.password)
-    with parts().database.transaction() as session:
-        invitations.find(session, body.token)  # a password is costly to hash: only for those who hold a link
-    password_hash = parts().passwords.hash(body.password)
+    password_hash = _hashed(body.password, lambda session: invitations.find(session, body.token))
     with parts().database.transaction() as session:
         account, grant = invitations.sign_up(
             session, body.token, login=body.login, name=body.name, password_hash=password_hash,
@@ -125,7 +126,7 @@ def delete_password_reset(path: schemas.AccountPath) -> Response:
 @links.post("/password-resets/use", summary="Set a new password by link", responses={"204": None})
 @requires(Right.PUBLIC)
 def use_password_reset(body: schemas.ResetPassword) -> Response:
-    """Ends every sign-in of the account; its tokens stay."""
+    """Ends every sign-in and every API token of the account."""
     count_attempt()
     set_password(body.token, body.new)
     return Response(status=204)
@@ -134,11 +135,21 @@ def use_password_reset(body: schemas.ResetPassword) -> Response:
 def set_password(secret: str, password: str) -> None:
     """Sets the password behind a link. Raises `Invalid`, `NotFound`."""
     passwords.check_form(password)
-    with parts().database.transaction() as session:
-        password_resets.find(session, secret)
-    password_hash = parts().passwords.hash(password)
+    password_hash = _hashed(password, lambda session: password_resets.find(session, secret))
     with parts().database.transaction() as session:
         password_resets.use(session, secret, password_hash=password_hash, device=credential().device)
+
+
+def _hashed(password: str, link: Callable[[Session], object]) -> str:
+    """The hash of a password that a link sets. It is costly: only for those whose link counts, before they wait in line
+    for it and still when it is their turn. Raises what `link` raises, `Unavailable`."""
+
+    def counts() -> None:
+        with parts().database.transaction() as session:
+            link(session)
+
+    counts()
+    return parts().passwords.hash(password, first=counts)
 
 
 def count_attempt() -> None:

@@ -66,10 +66,12 @@ def find(session: Session, secret: str, *, to_use: bool = False) -> AccountRow:
 
 
 def use(session: Session, secret: str, *, password_hash: str, device: str) -> AccountRow:
-    """Sets the password and ends every sign-in of the account; its tokens stay. Raises `NotFound`."""
+    """Sets the password and ends every sign-in and every token of the account. Raises `NotFound`."""
     account = find(session, secret, to_use=True)
     actor = actor_of(account, device=device)
     audit.record(session, actor, action="password_reset.use", subject=f"account:{account.id}")
+    # Who needs a link lost the account, perhaps to somebody else, who would keep it by a token of their own.
+    accounts.end_tokens(session, actor, account_id=account.id)
     changes = accounts.AccountChanges(password_hash=password_hash)
     return accounts.change_account(session, actor, account_id=account.id, seen_version=account.version, changes=changes)
 

@@ -26,9 +26,13 @@ class Passwords:
         self._slots = threading.BoundedSemaphore(AT_ONCE)  # gevent's own under gevent workers
         self._nobody: str | None = None
 
-    def hash(self, plain: str) -> str:
-        """Argon2id hash. Raises `Unavailable` where too many wait already."""
-        return self._run(lambda: hash_password(plain))
+    def hash(self, plain: str, *, first: Callable[[], object] | None = None) -> str:
+        """Argon2id hash. Raises `Unavailable` where too many wait already.
+
+        `first` is called when it is this one's turn, and what it raises saves the work: while a link's uses wait in
+        line the first of them sets the password, and the others need no hash any more.
+        """
+        return self._run(lambda: hash_password(plain), first=first)
 
     def matches(self, password_hash: str | None, plain: str) -> bool:
         """Whether the password is right. Without a hash it takes as long and is False: nobody learns who exists."""
@@ -37,10 +41,12 @@ class Passwords:
         known = password_hash or self._nobody
         return self._run(lambda: password_matches(known, plain)) and password_hash is not None
 
-    def _run(self, work: Callable[[], T]) -> T:
+    def _run(self, work: Callable[[], T], *, first: Callable[[], object] | None = None) -> T:
         if not self._slots.acquire(timeout=_WAIT_SECONDS):
             raise Unavailable("busy", "Too many people sign in right now; try again in a moment.")
         try:
+            if first is not None:
+                first()
             return _beside_the_loop(work)
         finally:
             self._slots.release()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import requests
@@ -13,6 +15,7 @@ import sqlalchemy as sa
 from qisai.client import Client
 from qisai.db.accounts import InvitationRow, PasswordResetRow, Role
 from qisai.db.records import AuditRow
+from qisai.db.secrets import hash_password
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, QisaiError, Unauthenticated
 from tests.gateway.harness import PASSWORD, Gateway
 from tests.gateway.platform import Platform
@@ -234,6 +237,22 @@ def test_a_new_password_by_link_ends_every_sign_in_and_the_link(platform: Platfo
     ]  # fmt: skip
 
 
+def test_a_new_password_by_link_ends_the_tokens_of_the_account_and_of_no_other(platform: Platform) -> None:
+    """Who took an account over would else keep it by a token that they made meanwhile."""
+    gateway, login = platform.gateway, fresh()
+    account_id = gateway.account(login=login, password=PASSWORD)
+    taken_over, other = gateway.client(gateway.token(account_id)), gateway.client(gateway.token_for())
+    taken_over.people.me()
+    made = platform.admin.links.new_password(account_id)
+    gateway.client().links.set_password(made.token, NEW)
+    with pytest.raises(Unauthenticated):
+        taken_over.people.me()
+    other.people.me()
+    platform.admin.people.me()
+    ended = sa.select(AuditRow.action).where(AuditRow.actor_account_id == account_id, AuditRow.subject.like("token:%"))
+    assert [row[0] for row in gateway.sql(ended)] == ["token.revoke"]
+
+
 def test_a_link_for_a_new_password_ends_in_many_ways(platform: Platform) -> None:
     gateway = platform.gateway
     account_id = gateway.account(login=fresh(), password=PASSWORD)
@@ -282,6 +301,32 @@ def test_of_two_new_passwords_at_once_one_is_set(platform: Platform) -> None:
         done = [password for password in pool.map(set_to, [f"{NEW} {number}" for number in range(4)]) if password]
     assert len(done) == 1
     gateway.client().sign_in(login, done[0])
+
+
+def test_many_uses_of_one_link_at_once_do_not_each_cost_a_hash(platform: Platform) -> None:
+    """Pins the second look at the link: those who came too late would hold up all who sign in meanwhile."""
+    uses, gateway = 20, platform.gateway
+    made = platform.admin.links.new_password(gateway.account(login=fresh(), password=PASSWORD))
+    began = time.process_time()
+    for _ in range(3):
+        hash_password(NEW)
+    one_hash, before = (time.process_time() - began) / 3, spent(gateway.pid)
+
+    def answer(_number: int) -> int:
+        body = {"token": made.token, "new": NEW}
+        return requests.post(f"{gateway.url}/api/v1/password-resets/use", json=body, timeout=60).status_code
+
+    with ThreadPoolExecutor(uses) as pool:
+        answers = sorted(pool.map(answer, range(uses)))
+    assert answers == [204] + [404] * (uses - 1)
+    assert spent(gateway.pid) - before < one_hash * uses * 0.7
+
+
+def spent(server: int) -> float:
+    """Seconds of a core that a server's workers spent."""
+    children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+    fields = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split() for pid in children]
+    return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def test_only_administrators_make_links_for_new_passwords(platform: Platform) -> None:
