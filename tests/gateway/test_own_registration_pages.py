@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from time import monotonic
 
 import pytest
 
@@ -60,6 +61,19 @@ def test_what_cannot_be_registered_keeps_what_was_typed(platform: Platform, publ
     assert extra.ok
     (made,) = (one for one in platform.admin.entrants.list(there.event_id) if one.name == "王五")
     assert (made.seed, made.fixed_board, made.notes) == (None, None, ""), "the public says nothing the desk decides"
+
+
+@pytest.mark.parametrize("members", [",", "陈一\n，；\n", "a" + " " * 40_000 + "b"], ids=["comma", "line", "wide"])
+def test_lines_of_members_that_name_nobody_are_refused_in_words_and_at_once(
+    platform: Platform, public: Person, members: str
+) -> None:
+    """Anyone may send such a form, and the gateway answers everybody in one thread."""
+    there = new_field(platform)
+    started = monotonic()
+    answer = public.post(f"/events/{there.event_id}/register", name="甲队", members=members)
+    assert answer.status_code == 422
+    assert monotonic() - started < 5
+    assert there.states() == {}
 
 
 def test_a_closed_event_says_so(platform: Platform, public: Person) -> None:

@@ -16,7 +16,7 @@ _NUMBERS: Final = ("seed", "birth_year", "fixed_board")
 _OPTIONAL: Final = ("external_id", "seed_date", "sex")
 _PEOPLE: Final = ("members", "substitutes")
 FIELDS: Final = (*_TEXTS, *_NUMBERS, *_OPTIONAL, *_PEOPLE)
-_APART: Final = re.compile(r"\s*[,，;；]\s*")
+_APART: Final = re.compile("[,，;；]")
 
 
 def is_team(event: Event) -> bool:
@@ -51,7 +51,7 @@ def _people(text: str) -> list[dict[str, Any]]:
 
 
 def _person(line: str) -> dict[str, Any]:
-    name, *more = [part for part in _APART.split(line.strip()) if part]
+    name, *more = [part for one in _APART.split(line) if (part := one.strip())] or [""]
     person: dict[str, Any] = {"name": name}
     for part in more[:2]:
         if re.fullmatch(r"(19|20)\d\d", part) and "birth_year" not in person:
