@@ -104,6 +104,15 @@ def test_one_version_ahead_is_a_conflict_unless_hand_and_value_are_the_same(
     problem(again.put(round1.result_of(1, 1), {"result": other_result}, version=1), 412, "stale")
 
 
+def test_the_same_value_with_another_reason_is_not_the_write_whose_answer_was_lost(round1: Play) -> None:
+    """The log would keep the first reason, and nobody would know of the second."""
+    path, wanted = round1.result_of(1, 1), {"result": "draw", "reason": "误记"}
+    first = round1.chief.put(path, wanted, version=1)
+    assert first.status_code == 200
+    problem(round1.chief.put(path, {**wanted, "reason": "申诉成立"}, version=1), 412, "stale")
+    assert round1.chief.put(path, wanted, version=1).json == first.json
+
+
 def test_the_same_write_again_after_others_came_between_is_a_conflict(round1: Play) -> None:
     """Pins "just one ahead": the value that stands there again is not the one whose answer got lost."""
     referee = round1.referee()

@@ -87,21 +87,25 @@ WRITE: Final = Statement(
     sa.text(
         """
     WITH written AS (
-      UPDATE board SET result = :result, swapped = :swapped, note = :note, version = version + 1, updated_at = now(),
-                       updated_by = :actor, updated_account_id = :account_id, updated_device = :device
+      UPDATE board SET result = :result, swapped = :swapped, note = :note, version = version + 1,
+                       updated_at = clock_timestamp(), updated_by = :actor, updated_account_id = :account_id,
+                       updated_device = :device
       WHERE id = :board_id AND version = :seen_version AND unpublished_at IS NULL
       RETURNING id, event_id, version, updated_at
     ), logged AS (
-      INSERT INTO result_log (event_id, board_id, round_no, version, old, new,
+      INSERT INTO result_log (event_id, board_id, round_no, version, old, new, at,
                               actor_account_id, actor_name, device, reason, request_id)
-      SELECT event_id, id, :round_no, version, :old, :new, :account_id, :actor, :device, :reason, :request_id
+      SELECT event_id, id, :round_no, version, :old, :new, updated_at,
+             :account_id, :actor, :device, :reason, :request_id
       FROM written
     )
     SELECT version, updated_at FROM written
     """
     )
 )
-"""The compare-and-set on a board's version together with its log row; no row where another version is there."""
+"""The compare-and-set on a board's version together with its log row; no row where another version is there.
+
+Its time is that of the write: the transaction may have begun before the round was opened again, and waited."""
 LATER: Final = Statement(
     sa.text(
         "SELECT EXISTS (SELECT FROM round WHERE event_id = :event_id AND number > :number AND state <> 'pending')"
@@ -143,7 +147,7 @@ def record_result(
     if before.version == seen_version:
         written = _write(session, actor, before, new=new, reason=wanted.reason)
     if written is None:
-        return _lost_answer(session, actor, board_id=board_id, seen_version=seen_version, new=new)
+        return _lost_answer(session, actor, board_id=board_id, seen_version=seen_version, new=new, reason=wanted.reason)
     data = {"round": before.round_no, "board_id": board_id, "board": before.number, **new, "version": written.version}
     del data["note"]  # the feed is shown to everybody
     feed.publish(session, before.event_id, "result.recorded", data=data, pairing=True)
@@ -219,13 +223,16 @@ def _write(session: Session, actor: Actor, before: Any, *, new: dict[str, Any], 
     return WRITE.first(session.connection(), values)
 
 
-def _lost_answer(session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any]) -> Any:
+def _lost_answer(
+    session: Session, actor: Actor, *, board_id: int, seen_version: int, new: dict[str, Any], reason: str
+) -> Any:
     """The board, where the same write stands there already; raises what stands in its way otherwise."""
     present = queries.present_board(session, board_id)
     if present.unpublished_at is not None:
         raise _gone(present)
     same_hand = (present.updated_account_id, present.updated_device) == (actor.account_id, actor.device)
-    if present.version == seen_version + 1 and value_of(present) == new and same_hand:
+    same_value = present.version == seen_version + 1 and value_of(present) == new
+    if same_value and same_hand and queries.reason_of(session, board_id, version=present.version) == reason:
         return present
     refused = RefusedWrite(
         event_id=present.event_id,

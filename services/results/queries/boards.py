@@ -92,6 +92,12 @@ def present_board(session: Session, board_id: int) -> Any:
     return session.execute(_BOARD, {"board_id": board_id}).one()
 
 
+def reason_of(session: Session, board_id: int, *, version: int) -> str | None:
+    """Why the board was changed to this version; "" where nothing was said, None where no change made it."""
+    made = sa.select(ResultLogRow.reason).where(ResultLogRow.board_id == board_id, ResultLogRow.version == version)
+    return session.execute(made).scalar_one_or_none()
+
+
 def log_of_board(session: Session, board_id: int) -> Sequence[ResultLogRow]:
     """Every change of a board, oldest first."""
     query = sa.select(ResultLogRow).where(ResultLogRow.board_id == board_id)
