@@ -104,7 +104,12 @@ STEPS: Final = {
     "entrant.attendance": {"round": 2, "present": True, "entrants": [285]},
     "attendance.deadline": {"deadline": "2026-12-05T01:00:00Z"},
     "event.finished": {"state": "finished"},
-    "event.create": {"name": "公开赛", "is_public": True, "regulations": regulations_to_json(Regulations())},
+    "event.create": {
+        "name": "公开赛",
+        "profile": "xiangqi",
+        "is_public": True,
+        "regulations": regulations_to_json(Regulations()),
+    },
     "lots.draw": {"mode": "seeding", "seed": None, "numbers": {"285": 1}},
     "draw.publish": {"draw": 2, "source": "computed"},
     "job.succeeded": {"round": 2, "outcome": "drawn"},
@@ -144,3 +149,8 @@ def test_a_long_value_is_cut_on_the_page_and_whole_in_the_sheet() -> None:
 def test_what_a_step_back_writes_as_its_reason_is_said_in_words() -> None:
     assert log_values.reason("undo of step 16") == "撤回第 16 号操作"
     assert log_values.reason("生病") == "生病"
+    written = {NAMED["_REASON"], "by the entrant"}
+    assert any(
+        text.value == "by the entrant" for tree in TREES for text in ast.walk(tree) if isinstance(text, ast.Constant)
+    )
+    assert {text for text in written if log_values.reason(text) == text} == set()

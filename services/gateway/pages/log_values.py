@@ -14,6 +14,7 @@ from flask import request
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as __
 
+from qisai.kernel.profiles import PROFILES
 from qisai.web.problem_texts import localised, texts
 from services.gateway.pages import event_words, fault_words, operation_words, wording
 
@@ -72,6 +73,7 @@ _CHOICES: Final[Mapping[str, Mapping[str, Any]]] = {
 _STATES: Final[Mapping[str, Mapping[str, Any]]] = {"event": wording.EVENT_STATES, "breaker": operation_words.BREAKERS}
 _ACTORS: Final = {"pairing": __("the computer"), "keeper": __("the computer"), "public": __("the public")}
 """Names under which processes, and people without an account, act."""
+_REASONS: Final = {"imported": __("imported"), "by the entrant": __("by the entrant")}
 _UNDO: Final = re.compile(r"undo of step (\d+)")
 
 
@@ -91,7 +93,7 @@ def actor(name: str) -> str:
 def reason(text: str) -> str:
     """Why; what services write there by themselves in words."""
     undone = _UNDO.fullmatch(text)
-    return text if undone is None else str(_("step %(number)s taken back", number=undone[1]))
+    return str(_REASONS.get(text, text) if undone is None else _("step %(number)s taken back", number=undone[1]))
 
 
 def before_and_after(old: Any, new: Any, *, action: str, people: Mapping[int, str]) -> tuple[str, str]:
@@ -186,6 +188,8 @@ def _entrant(one: str, said: Said) -> str:
 def _single(text: str, key: str, said: Said) -> str:
     if key == "state":
         return str(_STATES.get(said.area, wording.ENTRANT_STATES).get(text, text))
+    if key == "profile":
+        return wording.named(PROFILES[text].names, text) if text in PROFILES else text
     if key == "outcome":
         title = localised(text, text, context={}, languages=request.accept_languages)[0] if text in texts() else ""
         return title or str(_("drawn") if text == "drawn" else text)

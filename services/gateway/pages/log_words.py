@@ -116,7 +116,7 @@ def board_history(log: BoardLog, event: Event, board: BoardView) -> list[Line]:
             who=one["actor"],
             device=one.get("device") or "",
             what=_("entered"),
-            reason=one.get("reason") or "",
+            reason=log_values.reason(one.get("reason") or ""),
             before=result_value(event, one["old"], board),
             after=result_value(event, one["new"], board),
         )

@@ -245,7 +245,7 @@ def result(event: Event, value: Result | None, board: BoardView | None = None) -
         Result.FIRST_FORFEIT: _("%(who)s forfeits", who=first),
         Result.SECOND_FORFEIT: _("%(who)s forfeits", who=second),
         Result.DOUBLE_FORFEIT: _("both forfeit"),
-        Result.ADJOURNED: _("adjourned"),
+        Result.ADJOURNED: _("adjourned") if sides else _("to be continued"),
         Result.VOID: _("void"),
     }
     is_swapped = sides is not None and board is not None and board.swapped
