@@ -19,13 +19,14 @@ from qisai.kernel.model import Result
 from qisai.ledger.actor import Actor
 from services.results.operations.draws import publish_draw
 from services.results.operations.results import Rights, StaleResult, Wanted, record_result
-from services.results.operations.rounds import close_round, unpublish_round
+from services.results.operations.rounds import close_round, reopen_round, unpublish_round
 from tests import fields
 from tests.results.conftest import Play, problem
 from tests.results.interleaving import InBackground, results_session
 
 ACTOR = Actor(account_id=None, name="周裁判")
 DRAW = Wanted(result=Result.DRAW)
+HELD = "SELECT id FROM round WHERE event_id = :id AND number = 1 FOR {lock}"
 REFEREE = Rights(is_chief=False, may_enter=lambda _number: True)
 
 
@@ -104,6 +105,40 @@ def test_a_result_that_comes_while_the_round_is_being_closed_is_refused(round1: 
     other.commit()
     problem(late.result(), 409, "round-closed")
     assert round1.chief.get(f"/api/v1/boards/{round1.field.board_ids[1, 1]}").json["result"] == "draw"
+
+
+def test_no_result_is_logged_as_later_than_the_close_it_came_before(round1: Play, other: Session) -> None:
+    """Pins the time of the close, which is when it holds the round: it began before the result did, and waited."""
+    other.execute(sa.text(HELD.format(lock="SHARE")), {"id": round1.field.event_id})
+    whole = {"force": True, "reason": "先走了"}
+    closing = InBackground(
+        round1.service.database, lambda: round1.chief.post(f"{round1.round(1)}/close", whole, version=2)
+    )
+    assert closing.waits_for_a_lock()
+    assert _put(round1, 2, "first_win").result().status_code == 200
+    other.commit()
+    assert closing.result().status_code == 200
+    query = "SELECT (SELECT max(at) FROM result_log WHERE event_id = :id), max(closed_at), (SELECT at FROM audit_log"
+    query += " WHERE event_id = :id AND action = 'round.close') FROM round WHERE event_id = :id"
+    (times,) = round1.service.rows(query, id=round1.field.event_id)
+    assert list(times) == sorted(times)
+    log = round1.chief.get(f"{round1.event}/log").json["items"]
+    assert [entry["kind"] for entry in log] == ["audit", "result"]
+
+
+def test_a_result_that_waited_for_a_reopening_is_logged_as_later(round1: Play, other: Session) -> None:
+    """Pins the time of a result, which is when it is written: it began while the round was closed."""
+    answer = round1.chief.post(f"{round1.round(1)}/close", {"force": True, "reason": "先走了"}, version=2)
+    assert answer.status_code == 200
+    other.execute(sa.text(HELD.format(lock="UPDATE")), {"id": round1.field.event_id})
+    late = _put(round1, 1, "draw")
+    assert late.waits_for_a_lock()
+    reopen_round(other, ACTOR, event_id=round1.field.event_id, number=1, seen_version=3, reason="补录")
+    other.commit()
+    assert late.result().status_code == 200
+    query = "SELECT (SELECT max(at) FROM audit_log WHERE event_id = :id), max(at) FROM result_log WHERE event_id = :id"
+    (times,) = round1.service.rows(query, id=round1.field.event_id)
+    assert list(times) == sorted(times)
 
 
 def test_a_round_is_not_closed_while_a_result_is_being_taken_back(round1: Play, other: Session) -> None:

@@ -62,7 +62,7 @@ def take_back(
         AdjustmentRow.version == seen_version,
         AdjustmentRow.taken_back_at.is_(None),
     ]
-    values = {"taken_back_at": sa.func.now(), "taken_back_by": actor.name, "taken_back_reason": reason}
+    values = {"taken_back_at": sa.func.clock_timestamp(), "taken_back_by": actor.name, "taken_back_reason": reason}
     if not compare_and_set(session, AdjustmentRow, where=where, values={**values, "version": seen_version + 1}):
         session.refresh(row)
         if row.version == seen_version:

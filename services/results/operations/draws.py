@@ -39,7 +39,7 @@ def accept_draw(
     require_seen(draw, seen_version)
     if not draw.needs_acceptance or draw.accepted_at is not None:
         return
-    change_draw(session, draw, values={"accepted_at": sa.func.now(), "accepted_by": actor.name})
+    change_draw(session, draw, values={"accepted_at": sa.func.clock_timestamp(), "accepted_by": actor.name})
     _record(session, actor, "draw.accept", draw)
     feed.publish(session, event_id, "draw.accepted", data={"round": round_no, "draw": number})
 
@@ -65,7 +65,7 @@ def publish_draw(
     document = parse_draw(draw.document)
     _require_legal(snapshot, document)
     change_draw(session, draw, values={"state": DrawState.PUBLISHED})
-    values = {"draw_id": draw.id, "published_at": sa.func.now(), "published_by": actor.name}
+    values = {"draw_id": draw.id, "published_at": sa.func.clock_timestamp(), "published_by": actor.name}
     change_round(session, round_, to=RoundState.PUBLISHED, values=values)
     if round_no == 1:  # the event before its entrants, which boards refer to: the order in which registration locks
         _freeze_event(session, event_id, algorithm=document.algorithm)
@@ -167,7 +167,7 @@ def _freeze_event(session: Session, event_id: int, *, algorithm: str) -> None:
     Before the feed, as in every write of an event: the row's own lock keeps registration from changing it meanwhile.
     """
     where = [EventRow.id == event_id, EventRow.state.in_((EventState.CLOSED, EventState.RUNNING))]
-    values = {"state": EventState.RUNNING, "frozen_at": sa.func.now(), "algorithm": algorithm}
+    values = {"state": EventState.RUNNING, "frozen_at": sa.func.clock_timestamp(), "algorithm": algorithm}
     if not compare_and_set(session, EventRow, where=where, values={**values, "version": EventRow.version + 1}):
         require_running(session, event_id)
 

@@ -49,7 +49,7 @@ def close_round(
     if blockers and not reason:
         faults = [FieldError("/reason", "is missing", "reason-needed")]
         raise Invalid("reason-needed", "Closing a round with open boards needs a reason.", errors=faults)
-    values = {"closed_at": sa.func.now(), "closed_by": actor.name, **NO_CLOCK}
+    values = {"closed_at": sa.func.clock_timestamp(), "closed_by": actor.name, **NO_CLOCK}
     change_round(session, round_, to=RoundState.CLOSED, values=values)
     new = {"open_boards": [blocker.context["board"] for blocker in blockers]} if blockers else None
     _record(session, actor, "round.close", event_id=event_id, number=number, reason=reason, new=new)
@@ -86,7 +86,7 @@ def unpublish_round(
         ]
         raise Conflict("round-has-results", f"Round {number} has results and stays as it is.", blockers=blockers)
     boards = (BoardRow.round_id == round_.id, BoardRow.unpublished_at.is_(None))
-    session.execute(_update(BoardRow, *boards).values(unpublished_at=sa.func.now()))
+    session.execute(_update(BoardRow, *boards).values(unpublished_at=sa.func.clock_timestamp()))
     session.execute(sa.delete(SeatRow).where(SeatRow.round_id == round_.id))
     if round_.draw_id is not None:
         draw = _update(DrawRow, DrawRow.id == round_.draw_id)

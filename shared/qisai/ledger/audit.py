@@ -27,6 +27,7 @@ def record(
     written: int = session.execute(
         sa.insert(AuditRow)
         .values(
+            at=sa.func.clock_timestamp(),  # not when the transaction began: it may have waited for what it changes
             event_id=event_id,
             action=action,
             subject=subject,
