@@ -164,6 +164,13 @@ def test_a_draft_of_an_event_that_is_over_offers_nothing_that_would_be_refused(
     for step in ("/draw/publish", "Ask for a new draw", 'id="edit"', "/restore", "Pair by hand"):
         assert step not in page
     assert re.search(r'id="draft"', page), "it can still be read"
+    assert "/draw/reopen" not in chief.page(f"/events/{event_id}/rounds/2/draw")
+    board = chief.page(f"/events/{event_id}/rounds/2/boards/1")
+    assert "to correct a result, take it up again first" in board
+    assert 'name="result"' not in board
+    decisions = chief.page(f"/events/{event_id}/decisions")
+    assert "to decide on points, take it up again first" in decisions
+    assert 'name="points"' not in decisions
 
 
 def test_what_stands_in_the_way_of_round_1_has_a_way_out(platform: Platform, chief: Person) -> None:

@@ -144,7 +144,7 @@ def _page(
         faults=faults,
         is_chief=is_chief,
         is_over=is_over,
-        may_write=is_chief or (not is_over and is_referee and own.has(number)),
+        may_write=event.state == "running" and (is_chief or (not is_over and is_referee and own.has(number))),
         not_yours=not_yours(event, own) if is_referee and not own.has(number) else "",
         results=[result for _key, result in wording.RESULT_KEYS],
         history=log_words.board_history(asking.rounds.board_log(found.id), event, found),

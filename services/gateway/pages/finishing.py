@@ -8,6 +8,7 @@ from flask_babel import gettext as _
 
 from qisai.client import Client, Event, RoundView
 from qisai.errors import Invalid, QisaiError
+from services.gateway.pages.language import sentences
 
 
 def unplayed(asking: Client, event: Event, rounds: Sequence[RoundView]) -> str:
@@ -18,7 +19,7 @@ def unplayed(asking: Client, event: Event, rounds: Sequence[RoundView]) -> str:
     left = str(last + 1) if last + 1 == planned else f"{last + 1}–{planned}"
     said = _("Not played yet: round %(rounds)s of %(count)s.", rounds=left, count=planned)
     if _has_draft(asking, event, last + 1):
-        said += " " + _("A draft of round %(number)s is waiting.", number=last + 1)
+        said = sentences(said, _("A draft of round %(number)s is waiting.", number=last + 1))
     return str(said)
 
 
@@ -36,4 +37,4 @@ def require_sure(form: Mapping[str, str], asking: Client, event_id: int) -> None
     left = unplayed(asking, asking.events.get(event_id), asking.rounds.list(event_id))
     if left:
         how = _("Tick that you want to finish all the same.")
-        raise Invalid("invalid-request", f"{left} {how}")
+        raise Invalid("invalid-request", sentences(left, how))

@@ -83,3 +83,8 @@ def _chosen() -> str:
     found = language_of(offered)
     speaks_english = any(tag.lower().split("-")[0] == "en" and quality > 0 for tag, quality in offered)
     return found if found != "en" or speaks_english else "zh-Hans"
+
+
+def sentences(*said: str) -> str:
+    """Whole sentences one after the other; Chinese ones have no space between them."""
+    return (" " if language() == "en" else "").join(said)

@@ -15,6 +15,7 @@ from qisai.client.rounds import Player
 from qisai.kernel.pairing.what_if import Why
 from qisai.kernel.sides import SideRule
 from services.gateway.pages import wording
+from services.gateway.pages.language import sentences
 
 WHY: Final[Mapping[Why, Any]] = {
     Why.MET: __("they have met before"),
@@ -79,7 +80,7 @@ def floated(found: Explanation) -> str:
         else _("The opponent has %(gap)s points more.", gap=gap)
     )
     staying = _("An opponent with as many points instead: %(why)s.", why=decided(found.floated.decided))
-    return f"{said} {staying}"
+    return sentences(said, staying)
 
 
 def bye(found: Explanation) -> str:
@@ -92,7 +93,7 @@ def bye(found: Explanation) -> str:
     )
     others = ngettext("So it is with %(num)d entrant.", "So it is with %(num)d entrants.", found.bye.eligible)
     instead = _("The bye to another one instead: %(why)s.", why=decided(found.bye.decided))
-    return f"{had} {others} {instead}"
+    return sentences(had, others, instead)
 
 
 def side(event: Event, found: Explanation) -> str | None:
