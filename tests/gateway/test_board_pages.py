@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -176,7 +177,7 @@ def test_the_log_is_narrowed_down_and_taken_away_as_a_sheet(platform: Platform, 
     person.post(f"/events/{event_id}/rounds/2/entry", board=board.id, version=board.version, result="first_win")
     address = f"/events/{event_id}/log"
     lines = cells(chief.page(f"{address}?round=2"), "log")
-    assert [line[1:3] for line in lines] == [
+    assert [[line[1].split()[0], line[2]] for line in lines] == [
         ["裁判员", "result refused: somebody else was first"],
         ["裁判长", "result entered"],
     ]
@@ -199,6 +200,9 @@ def test_the_log_is_narrowed_down_and_taken_away_as_a_sheet(platform: Platform, 
     rows = list(csv.reader(io.StringIO(sheet.content.decode("utf-8-sig"))))
     assert len(rows) == 3
     assert rows[0][2] == "操作人"
+    whole = chief.get(f"/events/{event_id}/log.csv", headers={"Accept-Language": "zh-CN"}).content.decode("utf-8-sig")
+    said = {cell for row in csv.reader(io.StringIO(whole)) for cell in row[7:]}
+    assert not [cell for cell in said if re.search("[A-Za-z_]{2}", cell)], "no codes"
     assert person.get(address).status_code == 200
     assert Person(platform).get(address).status_code == 401
 

@@ -86,7 +86,8 @@ def _page(event_id: int, round_no: int, refused: Mapping[int, Refused]) -> str:
     event = asking.events.get(event_id)
     for_those_who(Right.ENTER_RESULT, event)
     own = own_boards(event)
-    boards = own.of(asking.rounds.boards(event_id, round_no).items)
+    everywhere = asking.rounds.boards(event_id, round_no).items
+    boards = [board for board in everywhere if own.has(board.number) or board.id in refused]
     return render_template(
         "batch.html",
         event=event,
