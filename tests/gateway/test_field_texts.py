@@ -119,8 +119,9 @@ def test_both_texts_name_the_same_things() -> None:
 
 SCHEMAS = (
     "services.registration.event_schemas", "services.registration.entrant_schemas",
-    "services.registration.step_schemas", "services.registration.ahead_schemas", "services.results.schemas", "services.results.draw_schemas",
-    "services.results.standings_schemas", "services.gateway.schemas", "qisai.web.shapes",
+    "services.registration.step_schemas", "services.registration.ahead_schemas", "services.results.schemas",
+    "services.results.draw_schemas", "services.results.standings_schemas", "services.gateway.schemas",
+    "qisai.web.shapes",
 )  # fmt: skip
 _DATE = {"date_type", "date_parsing", "date_from_datetime_parsing", "date_from_datetime_inexact"}
 _TIME = {"datetime_type", "datetime_parsing", "datetime_from_date_parsing", "datetime_object_invalid"}

@@ -189,7 +189,11 @@ def _single(text: str, key: str, said: Said) -> str:
     if key == "state":
         return str(_STATES.get(said.area, wording.ENTRANT_STATES).get(text, text))
     if key == "profile":
-        return wording.named(PROFILES[text].names, text) if text in PROFILES else text
+        return (
+            wording.named({tag.value: name for tag, name in PROFILES[text].names.items()}, text)
+            if text in PROFILES
+            else text
+        )
     if key == "outcome":
         title = localised(text, text, context={}, languages=request.accept_languages)[0] if text in texts() else ""
         return title or str(_("drawn") if text == "drawn" else text)
