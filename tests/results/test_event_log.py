@@ -27,7 +27,9 @@ def busy(play: Play) -> Play:
     with play.service.owner() as session:
         entrant = play.field.entrant_ids[4]
         step = {"from_state": EntrantState.SEATED, "to_state": EntrantState.WITHDRAWN, "reason": "生病"}
-        session.add(TransitionRow(event_id=play.field.event_id, entrant_id=entrant, actor_name="报到处", device="平板1", **step))
+        session.add(
+            TransitionRow(event_id=play.field.event_id, entrant_id=entrant, actor_name="报到处", device="平板1", **step)
+        )
     adjustment = {"entrant_id": entrant, "points": -0.5, "after_round": 1, "reason": "弃赛"}
     play.chief.post(f"{play.event}/adjustments", adjustment)
     return play

@@ -146,7 +146,10 @@ def test_the_same_import_twice_under_one_key_makes_one_event(organiser: Any, ser
         ({"entrants": [{"number": 1, "name": "甲"}, {"number": 1, "name": "乙"}], "rounds": []}, "/entrants/1/number"),
         ({"entrants": [{"number": 1}], "rounds": []}, "/entrants/0/name"),
         ({"entrants": [{"number": 1, "name": "\u3164\u200b"}], "rounds": []}, "/entrants/0/name"),
-        ({"entrants": [{"number": 1, "name": "甲", "members": ["乙", "\u2800"]}], "rounds": []}, "/entrants/0/members/1"),
+        (
+            {"entrants": [{"number": 1, "name": "甲", "members": ["乙", "\u2800"]}], "rounds": []},
+            "/entrants/0/members/1",
+        ),
         ({"entrants": [{"number": 100_000, "name": "甲"}], "rounds": []}, "/entrants/0/number"),
         ({"entrants": [{"number": 1, "name": "甲\x00"}], "rounds": []}, "/entrants/0/name"),
         ({"entrants": [], "rounds": []}, "/entrants"),
