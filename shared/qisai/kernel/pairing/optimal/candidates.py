@@ -17,8 +17,10 @@ Edge = tuple[int, int, int]
 
 WHOLE: Final = 8
 """Groups up to this size are offered whole."""
-PARTNERS: Final = 3
-"""Partners a head inside a group: this many with the other wish, and this many with the same."""
+PARTNERS: Final = 2
+"""Partners a head in each camp of the own group: those with the same wish, surplus 0 or not."""
+SPREAD: Final = 7
+"""The ranks of the next partners of two neighbours are this many times as far apart as those of the last."""
 FLOATERS: Final = 3
 """Per class and pair of groups, how many of the cheapest floaters are offered."""
 BYES: Final = 12
@@ -46,18 +48,25 @@ def starting_edges(tables: Tables) -> list[Edge]:
 def starting_prices(tables: Tables) -> list[int]:
     """Prices to start from, per vertex; the matcher lowers those that are too high.
 
-    In a group where one wish outnumbers the other by more than one, pairs of the many clash: their price is the cost of
-    such a pair, and the others make up for it. Then pairs of both kinds are tight at once.
+    In a group where one wish outnumbers all others by more than one, pairs of the many clash: their price is the cost
+    of such a pair, and the others make up for it. Then pairs of both kinds are tight at once. Where too few of the many
+    have surplus 0, some of these pairs are strong clashes: that is their price then, and who has surplus 0 is cheaper
+    by what that saves.
     """
     field = tables.view.field
     prices = [0] * (field.size + field.size % 2)
-    clash = tables.weights.get("side_clashes", 0)
+    clash, strong = (tables.weights.get(name, 0) for name in ("side_clashes", "strong_clashes"))
     for group in range(len(field.group_size)):
         inside = members(field, group)
-        surplus = sum(field.wish[u] for u in inside)
-        if clash and abs(surplus) > 1:
-            for u in inside:
-                prices[u] = clash if field.wish[u] * surplus > 0 else -clash
+        balance = sum(field.wish[u] for u in inside)
+        many = {u for u in inside if field.wish[u] * balance > 0}
+        clashing = 2 * len(many) - len(inside)
+        if clash == 0 or clashing < 2:
+            continue
+        mild = {u for u in many if field.surplus[u] == 0}
+        dearest = clash if 2 * len(mild) >= clashing else clash + strong
+        for u in inside:
+            prices[u] = 2 * clash - dearest if u in mild else dearest if u in many else -dearest
     return prices
 
 
@@ -73,30 +82,31 @@ def _inside(tables: Tables, group: int) -> Iterator[tuple[int, int]]:
     if len(inside) <= WHOLE:
         yield from ((u, v) for u in inside for v in range(u + 1, inside.stop))
         return
-    by_wish: dict[int, list[int]] = {1: [], -1: [], 0: []}
+    camps: dict[tuple[int, bool], list[int]] = {}
     for u in inside:
-        by_wish[field.wish[u]].append(u)
-    for wish, group_members in by_wish.items():
-        for rank, u in enumerate(group_members):
-            for others in by_wish.values():
-                if others is group_members:
-                    count = PARTNERS if wish == 0 else 1
-                    yield from _next(field, u, others, rank + 1, count)
-                else:
-                    yield from _next(field, u, others, rank, PARTNERS)
+        camps.setdefault((field.wish[u], field.surplus[u] == 0), []).append(u)
+    for own in camps.values():
+        for camp in camps.values():
+            for rank, u in enumerate(own):
+                yield from _spread(field, u, camp, rank + (camp is own))
 
 
-def _next(field: Field, u: int, others: Sequence[int], start: int, count: int) -> Iterator[tuple[int, int]]:
-    """The next `count` of `others` from a rank on, going round, whom u may meet."""
+def _spread(field: Field, u: int, camp: Sequence[int], rank: int) -> Iterator[tuple[int, int]]:
+    """Partners of u in a camp: the one of the same rank, and others far from there; the next who may be met for each.
+
+    If neighbours had neighbours for partners, some entrants would know few but each other. Such an enclave gets prices
+    that hundreds of the pairs left out contradict, and mending them takes longer than all the rest.
+    """
     barred = field.barred[u]
-    found = 0
-    for step in range(min(len(others), count + len(barred) + 1)):
-        v = others[(start + step) % len(others)]
-        if v != u and v not in barred:
-            yield u, v
-            found += 1
-            if found == count:
-                return
+    chosen = {u}
+    for nth in range(PARTNERS):
+        start = rank * SPREAD**nth + nth
+        for step in range(min(len(camp), PARTNERS + len(barred) + 1)):
+            v = camp[(start + step) % len(camp)]
+            if v not in chosen and v not in barred:
+                chosen.add(v)
+                yield u, v
+                break
 
 
 def _across(tables: Tables, upper: int, lower: int) -> Iterator[tuple[int, int]]:
