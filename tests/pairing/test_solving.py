@@ -141,6 +141,7 @@ def test_no_setting_reaches_the_solvers_command() -> None:
         "QISAI_REDIS_URL": "redis://127.0.0.1:1/0",
         "QISAI_PAIRING_LEASE_SECONDS": "15",
         "QISAI_PAIRING_MAX_ATTEMPTS": "5",
+        "QISAI_ALERT_GRACE_SECONDS": "30",
     }
     told = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], env=environment, capture_output=True, text=True, check=False

@@ -85,7 +85,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 def test_a_small_field_that_may_run_dry_is_steered_around_it(hall: Hall, entrants: int, planned: int) -> None:
     event_id, said = hall.make(rounds=planned, expected_entrants=str(entrants))
     assert "may run dry" in said
-    assert "The draw looks ahead and steers around that while nobody leaves or comes late." in said
+    assert "the draw looks ahead and steers around that while nobody leaves or comes late." in said
     hall.fill(event_id, entrants)
     met: set[frozenset[int]] = set()
     for round_no in range(1, planned + 1):
