@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,11 +78,12 @@ class Platform:
 
     def kill_everything(self) -> None:
         """`kill -9` of the supervisor and all that it runs, all at once."""
-        for pid in (self.process.pid, *self.everything()):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        all_of_it = (self.process.pid, *self.everything())
+        # Stopped first: who notices that the supervisor died would end in order before its own turn comes.
+        for signum in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in all_of_it:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signum)
         self.process.wait()
 
 
