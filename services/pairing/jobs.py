@@ -260,7 +260,7 @@ def take_back_expired(session: Session, *, max_attempts: int) -> tuple[list[int]
 
 
 def due_for_sending(session: Session, *, limit: int = 200) -> list[JobRow]:
-    """Queued jobs that are due and whose last message is older than a back-off of 1, 2, 4 … 60 seconds, oldest first.
+    """Queued jobs that are due and whose last message is older than a back-off of 2, 4, 8 … 60 seconds, oldest first.
 
     Marks them as sent: the message itself goes out after the commit.
     """
