@@ -1,7 +1,7 @@
 """The ladder of answers when the solver did not finish: the last valid draw, or none.
 
-The better (`rank_of`, today's tuple) of the best draw of this run and the latest earlier draft of the same round that is
-still valid for today's pool (docs/pipeline.md, "When the solver does not finish").
+The better (`rank_of`, today's tuple) of the best draw of this run and the latest earlier draft of the same round that
+is still valid for today's pool (docs/pipeline.md, "When the solver does not finish").
 """
 
 from __future__ import annotations
