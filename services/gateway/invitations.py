@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -102,7 +102,9 @@ def find(session: Session, secret: str, *, to_use: bool = False) -> Found:
     Raises `NotFound` (`link-not-valid`), the same for every reason.
     """
     query = sa.select(InvitationRow).where(InvitationRow.secret_hash == hash_secret(secret))
-    row = session.scalars(query.with_for_update() if to_use else query).one_or_none()
+    if to_use:  # as it is once it is held: a page may have read it before, in the same transaction
+        query = query.with_for_update().execution_options(populate_existing=True)
+    row = session.scalars(query).one_or_none()
     if row is None or row.revoked_at is not None or row.accepted_at is not None or row.expires_at <= now(session):
         raise no_such_link()
     inviter = standing_of(session, row.invited_by)
@@ -176,5 +178,5 @@ def _take(session: Session, actor: Actor, found: Found) -> GrantRow:
     return grant
 
 
-def _log(session: Session, actor: Actor, row: InvitationRow, action: str, **what: object) -> None:
-    audit.record(session, actor, action=action, subject=f"invitation:{row.id}", event_id=row.event_id, **what)  # type: ignore[arg-type]
+def _log(session: Session, actor: Actor, row: InvitationRow, action: str, **what: Any) -> None:
+    audit.record(session, actor, action=action, subject=f"invitation:{row.id}", event_id=row.event_id, **what)

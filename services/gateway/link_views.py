@@ -91,8 +91,7 @@ def accept_invitation(body: schemas.LinkToken) -> Response:
 def sign_up(body: schemas.SignUp) -> Response:
     """Makes the account and takes the role; the next call signs in."""
     count_attempt()
-    passwords.check_form(body.password)
-    password_hash = _hashed(body.password, lambda session: invitations.find(session, body.token))
+    password_hash = password_of_new_account(body)
     with parts().database.transaction() as session:
         account, grant = invitations.sign_up(
             session, body.token, login=body.login, name=body.name, password_hash=password_hash,
@@ -130,6 +129,12 @@ def use_password_reset(body: schemas.ResetPassword) -> Response:
     count_attempt()
     set_password(body.token, body.new)
     return Response(status=204)
+
+
+def password_of_new_account(body: schemas.SignUp) -> str:
+    """The hash of the password of an account that an invitation makes. Raises `Invalid`, `NotFound`."""
+    passwords.check_form(body.password)
+    return _hashed(body.password, lambda session: invitations.find(session, body.token))
 
 
 def set_password(secret: str, password: str) -> None:

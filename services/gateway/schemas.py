@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from qisai.db.accounts import AccountRow, GrantRow, InvitationRow, Role, TokenRow, WebSessionRow
-from qisai.formats.typed_text import is_visible, tidy
-from qisai.web.shapes import Body, Id, PageQuery, moment, plain, refused
+from qisai.web.shapes import Body, Id, PageQuery, moment, plain, visible
 from services.gateway.invitations import DAYS, MOST_DAYS
 from services.gateway.passwords import LONGEST
 
@@ -18,7 +17,7 @@ Name = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
     AfterValidator(plain),
-    AfterValidator(lambda text: _visible(text)),
+    AfterValidator(visible),
 ]
 Password = Annotated[str, Field(max_length=LONGEST), AfterValidator(plain)]
 Typed = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plain)]
@@ -26,12 +25,6 @@ Typed = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plai
 Token = Annotated[str, Field(min_length=1, max_length=200)]
 """The secret at the end of a link."""
 Scope = Literal["read", "write"]
-
-
-def _visible(text: str) -> str:
-    if not is_visible(tidy(text)):
-        raise refused("invisible", "must have a character that can be seen")
-    return text
 
 
 class SignInBody(Body):

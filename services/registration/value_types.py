@@ -8,8 +8,8 @@ from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StrictInt, StrictStr
 
-from qisai.formats.typed_text import email_fits, is_visible, phone_fits, tidy, unprintable
-from qisai.web.shapes import plain, refused
+from qisai.formats.typed_text import email_fits, phone_fits, tidy, unprintable
+from qisai.web.shapes import plain, refused, visible
 from services.registration.states import SLUGS
 
 
@@ -23,15 +23,7 @@ def _tidy(text: Any) -> Any:
     return neat
 
 
-def _visible(text: str) -> str:
-    if not is_visible(text):
-        raise refused("invisible", "must have a character that can be seen")
-    return text
-
-
-Name = Annotated[
-    StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=200), AfterValidator(lambda text: _visible(text))
-]
+Name = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=200), AfterValidator(visible)]
 ShortText = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=200)]
 ExternalId = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=60)]
 SearchText = Annotated[str, Field(max_length=200), AfterValidator(plain)]

@@ -17,11 +17,16 @@ from qisai.db.accounts import InvitationRow, PasswordResetRow, Role
 from qisai.db.records import AuditRow
 from qisai.db.secrets import hash_password
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, QisaiError, Unauthenticated
+from qisai.ledger.actor import Actor
+from services.gateway import invitations
+from services.gateway.app import create_app
+from services.gateway.parts import parts
 from tests.gateway.harness import PASSWORD, Gateway
 from tests.gateway.platform import Platform
 from tests.gateway.test_accounts import fresh
 from tests.gateway.test_identity import bearer
 from tests.gateway.test_proxy import call
+from tests.gateway.test_rights import settings
 
 NEW = "an entirely new one"
 
@@ -127,6 +132,24 @@ def test_of_many_who_use_one_link_at_once_one_gets_the_role(platform: Platform, 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(take, clients)) == 1
     assert len([g for g in platform.admin.people.grants(event_id=event_id) if g.role is Role.DESK]) == 1
+
+
+def test_who_read_a_link_before_somebody_took_it_does_not_take_it_again(gateway: Gateway, event_id: int) -> None:
+    """Pins that the held row is read anew: the page reads the invitation first, in the transaction that takes it."""
+    made = gateway.client(gateway.token_for(Role.ASSOCIATION_ADMIN)).links.invite(Role.DESK, event_id=event_id)
+    assert made.token is not None
+    slow, quick = (Actor(account_id=gateway.account(name=name), name=name) for name in ("慢", "快"))
+    app = create_app(settings(gateway))
+    with app.app_context():
+        database = parts().database
+    with database.transaction() as one:
+        seen = invitations.find(one, made.token)
+        with database.transaction() as other:
+            invitations.accept(other, quick, made.token)
+        with pytest.raises(NotFound):
+            invitations.accept(one, slow, made.token)
+        assert seen.row.accepted_by == quick.account_id
+    database.close()
 
 
 def test_a_login_that_is_taken_leaves_the_link_as_it_was(platform: Platform, event_id: int) -> None:

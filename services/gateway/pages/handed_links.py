@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response
 
 from qisai.errors import Conflict, FieldError, Invalid, NotFound, QisaiError, TooMany, Unauthenticated
 from qisai.web.rights import Right, requires
-from services.gateway import guard, invitations, link_views, password_resets, passwords, sessions
+from services.gateway import guard, invitations, link_views, password_resets, sessions
 from services.gateway.credentials import SESSION_COOKIE
 from services.gateway.invitations import Found
 from services.gateway.pages import wording
@@ -102,10 +102,9 @@ def _with_a_new_account(token: str) -> Response:
     """Makes the account. Sent twice by an impatient finger, the second finds the account that the first made."""
     body = _sign_up(token)
     try:
+        password_hash = link_views.password_of_new_account(body)
         with parts().database.transaction() as session:
             found = invitations.find(session, token)
-        password_hash = parts().passwords.hash(body.password)
-        with parts().database.transaction() as session:
             account, _grant = invitations.sign_up(
                 session, token, login=body.login, name=body.name, password_hash=password_hash,
                 device=credential().device,
@@ -126,14 +125,12 @@ def _with_a_new_account(token: str) -> Response:
 def _sign_up(token: str) -> SignUp:
     """What was typed. Raises `Invalid`."""
     try:
-        body = SignUp(token=token, login=_typed("login"), name=_typed("name"), password=_typed("password"))
+        return SignUp(token=token, login=_typed("login"), name=_typed("name"), password=_typed("password"))
     except ValidationError as error:
         said = {"login": _("Login: 2 to 64 letters, digits or . @ + - _"), "name": _("Name: 1 to 100 characters")}
         bad = [str(fault["loc"][0]) for fault in error.errors(include_url=False)]
         faults = [FieldError(f"/{name}", str(said.get(name, passwords_rule()))) for name in bad]
         raise Invalid("invalid-request", faults[0].detail, errors=faults) from error
-    passwords.check_form(body.password)
-    return body
 
 
 def _signed_in() -> SignedIn:

@@ -9,8 +9,8 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as __
 from flask_babel import ngettext
 
+from qisai.client.draws import Job
 from qisai.client.operations import Alert
-from qisai.client.rounds import Job
 from services.gateway.pages import wording
 
 ALERTS: Final = {

@@ -10,6 +10,8 @@ from typing import Annotated, Any, LiteralString
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from qisai.formats.typed_text import is_visible, tidy
+
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 RoundNumber = Annotated[int, Field(ge=1, le=100)]
 
@@ -23,6 +25,13 @@ def plain(text: str) -> str:
     """Refuses what no column can hold and no page can show: control characters, halves of surrogate pairs."""
     if any(ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) <= 0xDFFF for c in text if c not in "\n\t"):
         raise refused("characters", "contains control characters or broken Unicode; remove them")
+    return text
+
+
+def visible(text: str) -> str:
+    """Refuses a text of which nothing is drawn."""
+    if not is_visible(tidy(text)):
+        raise refused("invisible", "must have a character that can be seen")
     return text
 
 
