@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import sqlalchemy as sa
 
 from qisai.db.entrants import EntrantState as S
 from tests import fields
 from tests.registration.conftest import Fair, Service, make_fair, ok
+from tests.results import asked
 
 
 def with_field(service: Service, count: int, state: S) -> Fair:
@@ -19,22 +16,6 @@ def with_field(service: Service, count: int, state: S) -> Fair:
         for _ in range(count):
             fields.add_entrant(session, fair.event_id, number=None, state=state)
     return fair
-
-
-@contextmanager
-def counted(service: Service) -> Iterator[list[str]]:
-    """Statements that the service sends meanwhile."""
-    engine = service.app.extensions["qisai.database"].engine
-    sent: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        sent.append(statement)
-
-    sa.event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield sent
-    finally:
-        sa.event.remove(engine, "before_cursor_execute", note)
 
 
 def test_five_hundred_are_approved_checked_in_and_seated_in_as_many_statements_as_five(service: Service) -> None:
@@ -49,7 +30,7 @@ def test_five_hundred_are_approved_checked_in_and_seated_in_as_many_statements_a
             (fair.organiser, f"{fair.path}/lots", {"mode": "machine"}),
         ):
             began = time.monotonic()
-            with counted(service) as sent:
+            with asked.statements(service.app) as sent:
                 answer = ok(caller.post(path, body, version=0))
             took = time.monotonic() - began
             statements[count].append(len(sent))

@@ -10,7 +10,8 @@ import pytest
 from qisai.db.entrants import EntrantState as S
 from qisai.formats.sheet_xlsx import xlsx_bytes
 from tests.registration.conftest import Fair, Service, make_fair, ok
-from tests.registration.test_bulk import counted, with_field
+from tests.registration.test_bulk import with_field
+from tests.results import asked
 
 HEAD = ["编号", "姓名", "单位", "等级分", "性别", "出生年", "电话", "邮箱"]
 
@@ -54,7 +55,7 @@ def imported(service: Service, count: int) -> tuple[Fair, int]:
     fair = make_fair(service)
     content = xlsx_bytes("x", HEAD, people(count))
     path = f"{fair.entrants_path}/import?dry_run=false"
-    with counted(service) as sent:
+    with asked.statements(service.app) as sent:
         ok(fair.desk.post(path, data=content, content_type="application/octet-stream"))
     return fair, len(sent)
 
@@ -74,7 +75,7 @@ def test_reads_and_imports_take_as_many_statements_for_five_as_for_fifty(service
             "/api/v1/profiles",
             "/api/v1/events",
         ):
-            with counted(service) as sent:
+            with asked.statements(service.app) as sent:
                 assert fair.desk.get(path).status_code == 200
             statements[count].append(len(sent))
     assert statements[5] == statements[50]
@@ -97,7 +98,7 @@ def test_writes_of_many_take_as_many_statements_for_five_as_for_five_hundred(ser
             ("undo", {}),
         ):
             where = f"{bulk}/{undo}/undo" if path == "undo" else path
-            with counted(service) as sent:
+            with asked.statements(service.app) as sent:
                 answer = ok(fair.desk.post(where, body))
             undo = answer.get("undo") or undo
             statements[count].append(len(sent))

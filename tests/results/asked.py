@@ -21,6 +21,10 @@ def statements(app: Flask) -> Iterator[list[str]]:
             asked.append(query)
             return super().execute(query, *arguments, **named)
 
+        def executemany(self, query: Any, *arguments: Any, **named: Any) -> None:
+            asked.append(query)
+            super().executemany(query, *arguments, **named)
+
     def note(connection: Any, *_: Any) -> None:
         connection.cursor_factory = Noting
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from qisai.kernel.check import violations
 from qisai.kernel.model import Board, Bye, ByeKind, ForbiddenPair, Result
 from qisai.kernel.pairing import pair_round
 from tests import fields
+from tests.results import asked
 from tests.results.conftest import Service, make_play
 from tests.results.test_files import IMPORT, OPEN284
 
@@ -175,22 +175,6 @@ def test_a_further_round_of_the_open_of_284_is_drawn_from_its_rows_and_valid(ser
     assert violations(tournament, draw) == []
 
 
-@contextmanager
-def counted_queries(service: Service) -> Iterator[list[str]]:
-    """Every statement that the service sends meanwhile."""
-    statements: list[str] = []
-
-    def note(_c: Any, _k: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    engine = service.app.extensions["qisai.database"].engine
-    sa.event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield statements
-    finally:
-        sa.event.remove(engine, "before_cursor_execute", note)
-
-
 def test_no_route_sends_more_queries_for_more_boards(service: Service) -> None:
     """Pins that nothing is read row by row: an event of 60 boards costs the queries of one of 10."""
     counts: dict[str, list[int]] = {}
@@ -219,7 +203,7 @@ def test_no_route_sends_more_queries_for_more_boards(service: Service) -> None:
             "close": lambda play=play: play.chief.post(f"{play.round(1)}/close", version=2),
         }
         for name, call in calls.items():
-            with counted_queries(service) as statements:
+            with asked.statements(service.app) as found:
                 assert call().status_code in (200, 202), name
-            counts.setdefault(name, []).append(len(statements))
+            counts.setdefault(name, []).append(len(found))
     assert {name: few for name, (few, _many) in counts.items()} == {name: many for name, (_few, many) in counts.items()}

@@ -38,13 +38,19 @@ def dry_run(session: Session, *, event_id: int, roster: Roster) -> ImportPlan:
     return plan_import(session, queries.event(session, event_id), roster)
 
 
-def apply_import(session: Session, actor: Actor, *, event_id: int, plan: ImportPlan) -> Mapping[int, int]:
+def apply_import(
+    session: Session, actor: Actor, *, event_id: int, plan: ImportPlan, looked_at: str | None = None
+) -> Mapping[int, int]:
     """Carries a plan out, all of it or nothing; ids of new entrants by row of the sheet.
+
+    `looked_at`: the fingerprint of the plan that somebody read before; another plan than that is refused.
 
     While the event is held it is asked whether the field is still the one of the plan; where it is not, the plan is
     made again, and another one than before is refused.
     Raises `Invalid` `import-refused` with every faulty row, `Conflict`: `import-changed`, `event-over`.
     """
+    if looked_at is not None and looked_at != plan.fingerprint:
+        raise _changed()
     refused = plan.of(Outcome.REFUSED)
     if refused:
         problems = [problem for row in refused for problem in row.problems][:MAX_ERRORS]
@@ -61,9 +67,7 @@ def apply_import(session: Session, actor: Actor, *, event_id: int, plan: ImportP
     # Everything that takes long is ready: other desks wait from here on.
     event = hold_for_entries(session, event_id)
     if not _is_as_planned(session, event, plan):
-        raise Conflict(
-            "import-changed", "The field was changed since this import was looked at; look at it again, then import."
-        )
+        raise _changed()
     ids = add_entrants(session, actor, event, entrants)
     pairing = _change(session, event, changed, keys)
     if ids or changed:
@@ -71,6 +75,11 @@ def apply_import(session: Session, actor: Actor, *, event_id: int, plan: ImportP
         data = {"new": len(ids), "changed": len(changed)}
         feed.publish(session, event_id, "entrant.imported", data=data, pairing=pairing)
     return {row.source.row: entrant_id for row, entrant_id in zip(new, ids, strict=True)}
+
+
+def _changed() -> Conflict:
+    detail = "The field was changed since this import was looked at; look at it again, then import."
+    return Conflict("import-changed", detail)
 
 
 def _is_as_planned(session: Session, event: EventRow, plan: ImportPlan) -> bool:

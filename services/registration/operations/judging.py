@@ -65,7 +65,7 @@ def judge(
         refusal = _refusal(mover, event, row, step, upcoming=upcoming, free=free)
         if refusal is None and row.id in elsewhere:
             found = elsewhere[row.id]
-            refusal = _refuse(row, step, "member-elsewhere", found.detail, complaint=found.detail, **found.said())
+            refusal = refuse(row, step.to, "member-elsewhere", found.detail, **found.said())
         if refusal is not None:
             refused.append(refusal)
             continue
@@ -78,28 +78,29 @@ def judge(
 def _refusal(mover: Mover, event: EventRow, row: Any, step: Step, *, upcoming: int, free: int | None) -> Refusal | None:
     known = STEPS.get((row.state, step.to))
     if known is None:
-        return _refuse(
-            row, step, "no-such-step", f"{row.name} is {row.state.slug}; from there nobody becomes {step.to.slug}."
+        return refuse(
+            row, step.to, "no-such-step", f"{row.name} is {row.state.slug}; from there nobody becomes {step.to.slug}."
         )
     if not known.roles & mover.roles:
         roles = ", ".join(sorted(known.roles))
         detail = f"From {row.state.slug} to {step.to.slug} needs one of these roles: {roles}."
-        return _refuse(row, step, "step-not-yours", detail, roles=roles)
+        return refuse(row, step.to, "step-not-yours", detail, roles=roles)
     for condition in known.when:
         complaint = _COMPLAINTS[condition](event, upcoming, free)
         if complaint is not None:
             slug, detail = complaint
             detail = f"{row.name} is {row.state.slug} and cannot become {step.to.slug}: {detail}."
-            return _refuse(row, step, slug, detail)
+            return refuse(row, step.to, slug, detail)
     last = event.late_entry_until
     if step.to in IN_POOL and row.number is None and last is not None and upcoming > last:
         detail = f"{row.name} cannot enter any more: this event takes late entries until round {last} only."
-        return _refuse(row, step, "late-entry-over", detail, until_round=last, next_round=upcoming)
+        return refuse(row, step.to, "late-entry-over", detail, until_round=last, next_round=upcoming)
     return None
 
 
-def _refuse(row: Any, step: Step, slug: str, detail: str, **context: Any) -> Refusal:
-    context |= {"name": row.name, "from": row.state.slug, "to": step.to.slug}
+def refuse(row: Any, to: EntrantState, slug: str, detail: str, **context: Any) -> Refusal:
+    """The refusal of a step to a state, with what translations name."""
+    context |= {"name": row.name, "from": row.state.slug, "to": to.slug}
     return Refusal(entrant_id=row.id, name=row.name, slug=slug, detail=detail, context=context)
 
 

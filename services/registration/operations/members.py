@@ -183,7 +183,7 @@ def require_team_fits(session: Session, event: EventRow, team: Team, *, but: int
     elsewhere = memberships(session, event.id).complaint(team, but=but)
     if elsewhere is not None:
         detail = f"The team cannot be taken: {elsewhere.detail}."
-        raise Conflict("member-elsewhere", detail, complaint=elsewhere.detail, **elsewhere.said())
+        raise Conflict("member-elsewhere", detail, **elsewhere.said())
 
 
 def set_members(session: Session, teams: Mapping[int, Team], *, fresh: bool = False) -> None:

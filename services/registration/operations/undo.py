@@ -14,7 +14,7 @@ from qisai.db.records import AuditRow
 from qisai.errors import Conflict, NotFound
 from qisai.ledger import audit, feed
 from services.registration.operations.held import hold_for_entries
-from services.registration.operations.judging import Mover, Refusal
+from services.registration.operations.judging import Mover, Refusal, refuse
 from services.registration.operations.members import Elsewhere, returning_complaints
 from services.registration.operations.steps import Moved, fill_free_places, free_places, put_back, told, unknown
 from services.registration.queries.rounds import next_round
@@ -126,14 +126,14 @@ def _judge(
         target = after[str(row.id)]
         needs_place = source in TAKES_PLACE and row.state not in TAKES_PLACE
         if row.version != target["version"]:
-            refused.append(_refusal(row, source, "stale", f"{row.name} was changed since."))
+            refused.append(refuse(row, source, "stale", f"{row.name} was changed since."))
         elif not _may_undo(mover, source, row.state):
-            refused.append(_refusal(row, source, "step-not-yours", f"Taking {row.name} back is not yours to do."))
+            refused.append(refuse(row, source, "step-not-yours", f"Taking {row.name} back is not yours to do."))
         elif needs_place and free is not None and free <= 0:
-            refused.append(_refusal(row, source, "event-full", f"The place of {row.name} was given away meanwhile."))
+            refused.append(refuse(row, source, "event-full", f"The place of {row.name} was given away meanwhile."))
         elif row.id in elsewhere:
             found = elsewhere[row.id]
-            refused.append(_refusal(row, source, "member-elsewhere", found.detail, **found.said()))
+            refused.append(refuse(row, source, "member-elsewhere", found.detail, **found.said()))
         else:
             may.append(row)
             free = free - 1 if free is not None and needs_place else free
@@ -151,8 +151,3 @@ def _returning(
 ) -> Mapping[int, Elsewhere]:
     back = [row for row in rows if _before(before, row)[0] in TAKES_PLACE]
     return returning_complaints(session, event, back)
-
-
-def _refusal(row: Any, to: EntrantState, slug: str, detail: str, **context: Any) -> Refusal:
-    context |= {"name": row.name, "from": row.state.slug, "to": to.slug}
-    return Refusal(entrant_id=row.id, name=row.name, slug=slug, detail=detail, context=context)

@@ -7,7 +7,6 @@ from functools import partial
 from flask import Response, request
 from flask_openapi3 import APIBlueprint, Tag
 
-from qisai.errors import Conflict
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer
@@ -24,7 +23,7 @@ api = APIBlueprint("imports", __name__, url_prefix="/api/v1", abp_tags=[Tag(name
 @api.post("/events/<int:event_id>/entrants/import")
 @requires(Right.MANAGE_ENTRANTS)
 def import_roster(path: EventPath, query: ImportQuery) -> Response:
-    """A roster as CSV in the body: what it would do (`dry_run`), or all of it at once."""
+    """A roster as CSV or XLSX in the body: what it would do (`dry_run`), or all of it at once."""
     caller = current_caller()
     report = partial(operations.report, languages=request.accept_languages)
     roster = read_in_turn(request.get_data(cache=True))
@@ -34,12 +33,9 @@ def import_roster(path: EventPath, query: ImportQuery) -> Response:
             return Answer(body=report(plan, applied=False, new_ids={})).response()
 
         def work() -> Answer:
-            if query.plan is not None and query.plan != plan.fingerprint:
-                raise Conflict(
-                    "import-changed",
-                    "The field was changed since this import was looked at; look at it again, then import.",
-                )
-            ids = operations.apply_import(session, caller.actor, event_id=path.event_id, plan=plan)
+            ids = operations.apply_import(
+                session, caller.actor, event_id=path.event_id, plan=plan, looked_at=query.plan
+            )
             return Answer(body=report(plan, applied=True, new_ids=ids))
 
         return once(session, caller, work).response()
