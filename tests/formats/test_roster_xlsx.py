@@ -123,6 +123,18 @@ def test_what_is_no_spreadsheet_is_refused_in_words() -> None:
             read_roster(content)
 
 
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packed_bytes_that_are_none_are_refused_in_words(packing: int) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packing) as archive:
+        archive.writestr(SHEET, bytes(range(256)) * 100)
+    content, start = bytearray(made.getvalue()), 30 + len(SHEET) + 9  # behind the properties that LZMA begins with
+    content[start : start + 40] = b"\xff" * 40
+    with pytest.raises(Invalid) as refused:
+        read_roster(bytes(content))
+    assert refused.value.slug == "roster-unreadable"
+
+
 def test_a_sheet_without_a_header_says_what_is_missing() -> None:
     with pytest.raises(Invalid) as refused:
         read_roster(workbook(["陈一", 1800]))

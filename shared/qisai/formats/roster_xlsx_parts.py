@@ -7,7 +7,9 @@ what they cost, and refused above what the largest roster needs.
 from __future__ import annotations
 
 import io
+import lzma
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Final
 from xml.parsers.expat import ExpatError, ParserCreate
@@ -25,6 +27,9 @@ MAX_FORMULA: Final = 8192
 """Characters of a formula, as spreadsheets have it."""
 MAX_MARK: Final = 128 << 10
 """Bytes of one tag or comment: a reader that is fed by and by starts each anew with every bite."""
+_BROKEN: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
+"""What reading a zip raises: ends that do not fit, packed bytes that are none, names that are no text, a password or a
+way of packing that this Python does not know."""
 _BITE: Final = 64 << 10
 _COSTS: Final[Mapping[str, int]] = {**dict.fromkeys(("row", "c", "v", "is", "t"), 1), "si": 3}
 _OTHER_COST: Final = 20
@@ -44,12 +49,8 @@ def inspect(content: bytes) -> bool:
                 raise unpacks()
             for part in parts:
                 _scan(archive, part, counted)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+    except _BROKEN as error:
         raise unreadable() from error
-    except Exception as error:
-        if type(error).__module__ in ("zlib", "lzma"):
-            raise unreadable() from error
-        raise
     return counted.has_formulas
 
 
