@@ -1,6 +1,7 @@
 """Typed client of the public API, used by the command line, the tests and the gateway's own pages."""
 
 from qisai.client.client import Client
+from qisai.client.draws import DrawView, Job
 from qisai.client.events import BulkChange, Entrant, Event, Imported, ImportReport, Lots, Profile
 from qisai.client.explanations import Explanation
 from qisai.client.operations import Alert, Breaker, QueueView, ServiceHealth, Worker
@@ -13,8 +14,6 @@ from qisai.client.rounds import (
     BoardView,
     ByeView,
     ClockView,
-    DrawView,
-    Job,
     Player,
     RoundView,
     Standings,

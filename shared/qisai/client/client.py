@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qisai.client.calls import Calls
+from qisai.client.draws import Job
 from qisai.client.entrant_calls import EntrantCalls
 from qisai.client.events import Event, Imported, Profile
 from qisai.client.link_calls import LinkCalls
@@ -18,7 +19,6 @@ from qisai.client.operations import Alert, Breaker, QueueView, ServiceHealth, Wo
 from qisai.client.people import Account, Grant, Me, Token, WebSession
 from qisai.client.reading import all_items, items
 from qisai.client.round_calls import RoundCalls
-from qisai.client.rounds import Job
 from qisai.client.table_calls import TableCalls
 from qisai.client.transport import HttpTransport, Transport
 from qisai.db.accounts import Role

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from qisai.client.draws import Job
 from qisai.client.reading import Json, moment
-from qisai.client.rounds import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

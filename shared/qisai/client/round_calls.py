@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qisai.client.calls import Calls, text_query
+from qisai.client.draws import DrawView, Job
 from qisai.client.explanations import Explanation
 from qisai.client.problems import error_of
 from qisai.client.reading import Json, all_items, items
-from qisai.client.rounds import Adjustment, BoardLog, Boards, BoardView, DrawView, Job, RoundView, Standings
+from qisai.client.rounds import Adjustment, BoardLog, Boards, BoardView, RoundView, Standings
 from qisai.client.transport import Request
 from qisai.errors import QisaiError, Unavailable
 from qisai.kernel.model import Result
