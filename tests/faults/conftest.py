@@ -1,4 +1,4 @@
-"""One installation for all fault tests of a process; every test finds it whole and may break any part of it."""
+"""One installation for all fault tests that a process runs in a row; every test finds it whole and may break any part of it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from tests.faults.play import Play, make_play
 from tests.faults.stage import Stage, raised
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def installation() -> Iterator[Stage]:
-    """Servers, two workers, a keeper, the results service."""
+    """Servers, two workers, a keeper, the results service. It ends with these tests: what looks about every few tenths
+    of a second would slow all that come after."""
     with raised() as stage:
         yield stage
 

@@ -213,7 +213,7 @@ def test_a_small_file_of_very_many_elements_is_refused_at_once(change: dict[str,
     with pytest.raises(TooLarge) as refused:
         read_roster(content)
     assert refused.value.slug == "roster-unpacks"
-    assert process_time() - started < 1
+    assert process_time() - started < 6
 
 
 def test_a_part_is_looked_at_whatever_its_name() -> None:

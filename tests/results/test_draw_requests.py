@@ -27,7 +27,7 @@ def test_a_draw_is_accepted_at_once_without_redis_and_waits_in_its_row(play: Pla
     play.chief.post(f"{make_play(play.service).round(1)}/draws")  # loads Celery's transport, once a process
     began = time.monotonic()
     answer = play.chief.post(f"{play.round(1)}/draws", {"limits": {"max_steps": 9}})
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 3
     job = answer.json
     assert answer.status_code == 202
     assert answer.headers["Location"] == f"/api/v1/jobs/{job['id']}"
