@@ -129,7 +129,7 @@ def test_a_message_that_comes_again_after_the_draft_was_saved_changes_nothing(st
     with stage.broker() as broker:
         soon(lambda: broker.llen(f"{PREFIX}pairing.small") == 0)
     words = f"event='job.not_taken' job_id={job_id} "
-    soon(lambda: sum(worker.said(words) for worker in stage.workers) == 3)
+    soon(lambda: sum(worker.said(words) for worker in stage.workers) >= 3)  # the keeper may have sent it again too
     after = stage.job(job_id)
     assert (after.version, after.attempts, after.draw_id) == (before.version, before.attempts, before.draw_id)
     is_the_draw(play, job_id)
