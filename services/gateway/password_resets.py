@@ -52,11 +52,15 @@ def find(session: Session, secret: str, *, to_use: bool = False) -> AccountRow:
     longer administers.
     """
     query = sa.select(PasswordResetRow).where(PasswordResetRow.secret_hash == hash_secret(secret))
-    row = session.scalars(query.with_for_update() if to_use else query).one_or_none()
+    if to_use:  # the account before its links, as whatever ends them takes both
+        owner = sa.select(PasswordResetRow.account_id).where(PasswordResetRow.secret_hash == hash_secret(secret))
+        session.execute(sa.select(AccountRow.id).where(AccountRow.id.in_(owner)).with_for_update(key_share=True))
+        query = query.with_for_update()
+    row = session.scalars(query).one_or_none()
     if row is None or row.revoked_at is not None or row.used_at is not None or row.expires_at <= now(session):
         raise no_such_link()
     maker = standing_of(session, row.made_by)
-    account = session.get(AccountRow, row.account_id, with_for_update=to_use)
+    account = session.get(AccountRow, row.account_id)
     if maker is None or not accounts.is_admin(maker) or account is None or not account.is_active:
         raise no_such_link()
     if to_use:

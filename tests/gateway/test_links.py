@@ -13,12 +13,12 @@ import requests
 import sqlalchemy as sa
 
 from qisai.client import Client
-from qisai.db.accounts import InvitationRow, PasswordResetRow, Role
+from qisai.db.accounts import AccountRow, InvitationRow, PasswordResetRow, Role
 from qisai.db.records import AuditRow
 from qisai.db.secrets import hash_password
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, QisaiError, Unauthenticated
 from qisai.ledger.actor import Actor
-from services.gateway import invitations
+from services.gateway import accounts, invitations, password_resets
 from services.gateway.app import create_app
 from services.gateway.parts import parts
 from tests.gateway.harness import PASSWORD, Gateway
@@ -27,6 +27,7 @@ from tests.gateway.test_accounts import fresh
 from tests.gateway.test_identity import bearer
 from tests.gateway.test_proxy import call
 from tests.gateway.test_rights import settings
+from tests.results.interleaving import InBackground
 
 NEW = "an entirely new one"
 
@@ -324,6 +325,28 @@ def test_of_two_new_passwords_at_once_one_is_set(platform: Platform) -> None:
         done = [password for password in pool.map(set_to, [f"{NEW} {number}" for number in range(4)]) if password]
     assert len(done) == 1
     gateway.client().sign_in(login, done[0])
+
+
+def test_an_account_that_is_switched_off_while_its_link_is_used_stays_off(gateway: Gateway) -> None:
+    """Pins the order of locks, the account before its links: else the two would wait for each other."""
+    account_id = gateway.account(login=fresh(), password=PASSWORD)
+    made = gateway.client(gateway.token_for(Role.ASSOCIATION_ADMIN)).links.new_password(account_id)
+    app = create_app(settings(gateway))
+    with app.app_context():
+        database = parts().database
+
+    def use() -> None:
+        with database.transaction() as session:
+            password_resets.use(session, made.token, password_hash="x", device="")
+
+    with database.transaction() as session:
+        session.execute(sa.update(AccountRow).where(AccountRow.id == account_id).values(is_active=False))
+        used = InBackground(gateway.database, use)
+        assert used.waits_for_a_lock()
+        accounts.end_sign_ins(session, account_id=account_id)
+    with pytest.raises(NotFound):
+        used.result()
+    database.close()
 
 
 def test_many_uses_of_one_link_at_once_do_not_each_cost_a_hash(platform: Platform) -> None:
