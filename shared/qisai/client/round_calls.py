@@ -119,7 +119,7 @@ class RoundCalls(Calls):
         return self.draw(event_id, round_no, draw.number)
 
     def publish(self, event_id: int, round_no: int, draw: DrawView) -> RoundView:
-        """Publishes a draft. Raises `Conflict` (`draft-stale`, `round-published`)."""
+        """Publishes a draft. Raises `Conflict` (`draw-stale`, `round-published`)."""
         path = f"{_round_path(event_id, round_no)}/draws/{draw.number}/publish"
         return RoundView.from_json(self._write("POST", path, {}, version=draw.version))
 
