@@ -390,6 +390,12 @@ def test_the_desk_in_chinese_names_states_and_fields(platform: Platform, admin: 
     form = {"csrf_token": token[1], "to": "seated", "version": one.version}
     refused = admin.http.post(f"{admin.url}{there.desk}/{one.id}/step", data=form, headers=chinese, timeout=20)
     assert "陈一现为“已报名”，不能由此变为“已入座”。" in refused.text
+    form = {"csrf_token": token[1], "to": "seated", "entrant": f"{one.id}:{one.version}", "apply": "1"}
+    of_many = admin.http.post(f"{admin.url}{there.desk}/bulk", data=form, headers=chinese, timeout=20)
+    assert "陈一: 陈一现为“已报名”，不能由此变为“已入座”。" in of_many.text
+    form = {"csrf_token": token[1], "name": "陈一", "club": "甲队"}
+    again = admin.http.post(f"{admin.url}{there.desk}/add", data=form, headers=chinese, timeout=20)
+    assert "本比赛中另有一位 陈一，请确认不是同一人。" in again.text
     form = {"csrf_token": token[1], "name": "甲", "seed": "abc"}
     bad = admin.http.post(f"{admin.url}{there.desk}/add", data=form, headers=chinese, timeout=20)
     assert "等级分：须为整数。" in bad.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -16,7 +16,7 @@ from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
 from services.gateway.pages.desk_list import MOST_ROWS, rows
 from services.gateway.pages.entrant_steps import offered
-from services.gateway.pages.fault_words import lines_of, refusal
+from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.site import client, for_those_who
 from services.gateway.pages.ways_back import leads_back
 
@@ -87,7 +87,7 @@ def bulk(event_id: int) -> str | Response:
             flash(line, "error")
         return back(event_id)
     if is_sure:
-        return _done(event_id, change, to)
+        return _done(event_id, change)
     return _preview(asking, event, change, to=to, reason=reason)
 
 
@@ -105,7 +105,7 @@ def undo(event_id: int) -> Response:
         return back(event_id)
     count = len(change.changed)
     flash(ngettext("Taken back for %(num)d entrant.", "Taken back for %(num)d entrants.", count), "done")
-    _tell_refused(change, to="")
+    _tell_refused(change)
     return back(event_id)
 
 
@@ -157,16 +157,12 @@ def _preview(asking: Client, event: Event, change: BulkChange, *, to: str, reaso
     """Who would move and who not, with the same choice to send again."""
     names = {entrant.id: entrant for entrant in asking.entrants.list(event.id)}
     moving = [names[one["id"]] for one in change.changed if one["id"] in names]
-    refused = [
-        (str(one.get("name") or one.get("id")), refusal(one, source=_state(names, one), to=to))
-        for one in change.refused
-    ]
     return render_template(
         "bulk.html",
         event=event,
         rounds=asking.rounds.list(event.id),
         moving=moving,
-        refused=refused,
+        refused=[(_refused(one), one["reason"]) for one in change.refused],
         moved_up=len(change.moved_up),
         to=to,
         reason=reason,
@@ -182,7 +178,7 @@ def _chosen(asking: Client, event_id: int) -> list[Entrant]:
     return [seen for text in request.form.getlist("entrant") if (seen := _seen(text)) is not None]
 
 
-def _done(event_id: int, change: BulkChange, to: str) -> Response:
+def _done(event_id: int, change: BulkChange) -> Response:
     count = len(change.changed)
     flash(ngettext("%(num)d entrant changed.", "%(num)d entrants changed.", count), "done")
     if change.moved_up:
@@ -194,13 +190,18 @@ def _done(event_id: int, change: BulkChange, to: str) -> Response:
             ),
             "done",
         )
-    _tell_refused(change, to=to)
+    _tell_refused(change)
     return back(event_id, undo=change.undo)
 
 
-def _tell_refused(change: BulkChange, *, to: str) -> None:
+def _refused(one: Mapping[str, Any]) -> str:
+    """Who did not take the step: by name, or by id who is none of the event's."""
+    return str(one["name"] or one["id"])
+
+
+def _tell_refused(change: BulkChange) -> None:
     for one in change.refused[:_MOST_REFUSALS]:
-        flash(f"{one.get('name') or one.get('id')}: {refusal(one, source='', to=to)}", "error")
+        flash(f"{_refused(one)}: {one['reason']}", "error")
     left = len(change.refused) - _MOST_REFUSALS
     if left > 0:
         flash(ngettext("… and %(num)d more like these", "… and %(num)d more like these", left), "error")
@@ -239,11 +240,6 @@ def _seen(text: str) -> Entrant | None:
     if not (one.isdecimal() and version.isdecimal() and len(text) < 60):
         return None
     return Entrant(id=int(one), name="", state="", version=int(version))
-
-
-def _state(names: dict[int, Entrant], one: Any) -> str:
-    known = names.get(one.get("id"))
-    return "" if known is None else known.state
 
 
 def _event(asking: Client, event_id: int) -> Event:

@@ -17,7 +17,7 @@ from services.gateway.pages import entrant_values as values
 from services.gateway.pages import event_words, log_values, wording
 from services.gateway.pages.desk import DESK
 from services.gateway.pages.entrant_steps import LEAVING, offered
-from services.gateway.pages.fault_words import field_name, fields_at_fault, lines_of, warning
+from services.gateway.pages.fault_words import field_name, fields_at_fault, lines_of
 from services.gateway.pages.site import client, for_those_who, viewer, whole_number
 from services.gateway.pages.ways_back import leads_back
 
@@ -53,7 +53,7 @@ def add(event_id: int) -> str | Response | tuple[str, int]:
     if added.state == "waiting":
         flash(_("The event is full: %(name)s waits for a place.", name=added.name), "warning")
     for found in added.warnings:
-        flash(warning(str(found["slug"]), str(found["detail"]), name=added.name), "warning")
+        flash(str(found["detail"]), "warning")
     same = [one for found in added.warnings for one in found["entrants"]]
     return desk_page.back(event_id, **({"look": [added.id, *same[:5]]} if same else {}))
 

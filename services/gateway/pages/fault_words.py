@@ -1,7 +1,6 @@
 """What a service refused, in the page's language and by the names of the page's fields.
 
-Problems of the API speak the caller's language already. What it lists inside an answer (entrants of a step of many,
-warnings), and what the gateway itself refuses, comes with a slug and English words.
+The API speaks the caller's language already; what the gateway itself refuses comes with a slug and English words.
 """
 
 from __future__ import annotations
@@ -79,16 +78,6 @@ FIELDS: Final[Mapping[str, Any]] = {
 }
 _FORM: Final = {"points": "points", "tie": "tie_breaks", "compensation": "compensation"}
 """Fields of a form that are parts of one value: by the beginning of their names."""
-_WARNINGS: Final[Mapping[str, Any]] = {
-    "same-name": __("There is another %(name)s in this event; make sure that this is another person."),
-    "double-entry": __("There is %(name)s in this event with the same club or birth year: this may be a double entry."),
-}
-
-
-def warning(slug: str, detail: str, *, name: str) -> str:
-    """What to look at after somebody was registered, which the API says in English."""
-    known = _WARNINGS.get(slug)
-    return detail if known is None else str(known) % {"name": name}
 
 
 def field_name(pointer: str, form: str = "") -> str:
@@ -108,14 +97,6 @@ def fields_at_fault(error: QisaiError | None) -> frozenset[str]:
         parts = [part for part in fault.pointer.split("/") if part]
         found.update(parts, ["_".join(parts[-2:])])
     return frozenset(found)
-
-
-def refusal(entrant: Mapping[str, Any], *, source: str, to: str) -> str:
-    """Why one of many did not take a step. `entrant`: name, slug, reason."""
-    states = {"from": state_word(source), "to": state_word(to)}
-    slug, reason = str(entrant.get("slug") or ""), str(entrant.get("reason") or "")
-    context: dict[str, Any] = {**entrant, **states, "name": entrant.get("name") or entrant.get("id")}
-    return localised(slug, reason, context=context, languages=request.accept_languages)[1]
 
 
 def state_word(state: str) -> str:
