@@ -186,8 +186,8 @@ def test_a_field_of_one_score_group_is_drawn_at_once(size):
 
 
 PINNED = ("qisai/1", "241eb4c6414f5b4d18fa01911f1fdac47dfc5ca29f4a490f317b30bd1dc83df2")
-"""The algorithm and the SHA-256 of its draws below. Other draws from another machine, Python or release of a library are
-a fault; other draws from another kernel need another name of the algorithm, once events were drawn with this one."""
+"""The algorithm and the SHA-256 of its draws below. Other draws from another machine, Python or release of a library
+are a fault; other draws from another kernel need another name of the algorithm, once events were drawn with this."""
 DRAWS_AS_TEXT = """
 import json, random
 from qisai.kernel import draw_to_json, pair_round, parse_tournament
