@@ -17,7 +17,7 @@ from bench.curve import svg_curve
 from bench.fields import swiss_field
 from bench.report import DOCS, machine, table
 from bench.trf import trf_text
-from qisai.kernel import pair_round
+from qisai.kernel import improve, pair_round
 from qisai.kernel.model import Draw, Stage, Tournament
 from qisai.kernel.pairing.cost import cost_of
 from qisai.kernel.pairing.field import compile_field
@@ -140,6 +140,7 @@ def _first_draws() -> str:
             whole = _least(5, lambda t=tournament: pair_round(t, stage=Stage.SEARCH))
             field = compile_field(tournament)
             alone = _least(5, lambda f=field: search(f))
+            first = _least(5, lambda t=tournament: next(improve(t)))
             start = process_time()
             plain = backtrack(field, seconds=BACKTRACKING_SECONDS)
             took = process_time() - start
@@ -156,6 +157,7 @@ def _first_draws() -> str:
                     f"{whole * 1000 / entrants * 100:.2f} ms",
                     f"{alone * 1000:.1f} ms",
                     f"{alone * 1000 / entrants * 100:.2f} ms",
+                    f"{first * 1000:.1f} ms",
                     f"{took * 1000:.1f} ms" if plain else f"none in {BACKTRACKING_SECONDS:.0f} s",
                     *quality,
                 )
@@ -168,6 +170,7 @@ def _first_draws() -> str:
         "per 100 entrants",
         "search alone",
         "per 100 entrants",
+        "first of `improve`",
         "backtracking",
         "cross pairs",
         "side clashes",
