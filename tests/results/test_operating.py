@@ -84,6 +84,7 @@ def test_jobs_under_way_and_in_trouble_are_listed_apart_with_their_events(play: 
     assert [job["id"] for job in day["in_trouble"]] == [young, old]
     assert len(day["history"]) == 60
     assert (sum(m["finished"] for m in day["history"]), sum(m["failed"] for m in day["history"])) == (2, 1)
+    assert day["history"][-1]["finished"] == 2, "the last of 60 steps of 24 minutes is as long as the others"
     problem(ops.get("/api/v1/ops/queue?hours=25"), 422, "invalid-request")
 
 

@@ -14,6 +14,7 @@ from qisai.db.jobs import KEEPER_LEADS, BreakerRow, JobRow, JobState, KeeperRow,
 from qisai.db.records import AlertRow
 
 HISTORY_STEPS: Final = 60
+"""Of a whole number of minutes each; the last one ends with the present minute."""
 
 _HISTORY: Final = sa.text(
     """
@@ -29,7 +30,7 @@ _HISTORY: Final = sa.text(
              AND j.state = 'failed') AS failed,
            count(*) FILTER (WHERE j.due_at < minute + long
              AND coalesce(j.started_at, j.finished_at, 'infinity') >= minute + long) AS waiting
-    FROM step, generate_series(date_trunc('minute', now()) - (:steps - 1) * step.long,
+    FROM step, generate_series(date_trunc('minute', now()) + interval '1 minute' - :steps * step.long,
                                date_trunc('minute', now()), step.long) AS minute
     LEFT JOIN recent j ON j.requested_at < minute + (SELECT long FROM step)
          AND (j.finished_at IS NULL OR j.finished_at >= minute)
