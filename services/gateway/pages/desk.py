@@ -11,13 +11,12 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from qisai.client import BulkChange, Client, Entrant, Event
-from qisai.errors import NotFound, QisaiError, Unauthenticated
+from qisai.errors import NotFound
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
 from services.gateway.pages.desk_list import MOST_ROWS, rows
 from services.gateway.pages.entrant_steps import offered
-from services.gateway.pages.fault_words import lines_of
-from services.gateway.pages.site import client, for_those_who
+from services.gateway.pages.site import client, for_those_who, telling
 from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("desk", __name__)
@@ -78,34 +77,21 @@ def bulk(event_id: int) -> str | Response:
         flash(_("Choose entrants and a step first."), "error")
         return back(event_id)
     is_sure = "apply" in request.form
-    try:
+    with telling():
         change = asking.entrants.move_some(event_id, to, entrants=chosen, reason=reason or None, dry_run=not is_sure)
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        for line in lines_of(error):
-            flash(line, "error")
-        return back(event_id)
-    if is_sure:
-        return _done(event_id, change)
-    return _preview(asking, event, change, to=to, reason=reason)
+        return _done(event_id, change) if is_sure else _preview(asking, event, change, to=to, reason=reason)
+    return back(event_id)
 
 
 @pages.post(f"{DESK}/undo")
 @requires(Right.PUBLIC)
 def undo(event_id: int) -> Response:
     """Takes a step of many back."""
-    try:
+    with telling():
         change = client().entrants.undo(event_id, request.form.get("undo", type=int) or 0)
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        for line in lines_of(error):
-            flash(line, "error")
-        return back(event_id)
-    count = len(change.changed)
-    flash(ngettext("Taken back for %(num)d entrant.", "Taken back for %(num)d entrants.", count), "done")
-    _tell_refused(change)
+        count = len(change.changed)
+        flash(ngettext("Taken back for %(num)d entrant.", "Taken back for %(num)d entrants.", count), "done")
+        _tell_refused(change)
     return back(event_id)
 
 
@@ -213,14 +199,8 @@ def _checked_in(event: Event, entrant: Entrant) -> Response:
 
 
 def _tell_step(event_id: int, entrant: Entrant, to: str) -> None:
-    try:
+    with telling():
         moved = client().entrants.move(event_id, entrant, to)
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        for line in lines_of(error):
-            flash(line, "error")
-    else:
         state = wording.ENTRANT_STATES[moved.state]
         flash(_("%(name)s: now %(state)s.", name=moved.name, state=state), "done")
 

@@ -40,11 +40,7 @@ LATE_ENTRIES: Final = {
     "zero": __("no points for each round missed"),
     "half": __("half a point for each round missed"),
 }
-REQUESTED_BYES: Final = {
-    "half": __("half-point bye"),
-    "full": __("full-point bye"),
-    "zero": __("zero-point bye"),
-}
+REQUESTED_BYES: Final = {kind: wording.BYES[kind] for kind in ("half", "full", "zero")}
 PRESETS: Final = {
     "association": __("association"),
     "prc_opponents": __("national rules, opponents first"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from flask import Blueprint, Response, flash, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -14,7 +14,7 @@ from qisai.errors import QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import entrant_values as values
 from services.gateway.pages.fault_words import lines_of
-from services.gateway.pages.site import client
+from services.gateway.pages.site import client, telling
 from services.gateway.pages.ways_back import leads_back
 
 pages = Blueprint("self_registration_pages", __name__)
@@ -60,15 +60,8 @@ def entry(token: str) -> Response:
 @requires(Right.PUBLIC)
 def cancel(token: str) -> AnyResponse:
     """Cancels one's own entry; whoever waits moves up."""
-    try:
+    with telling(_("Your entry is cancelled.")):
         client().entrants.cancel_own_entry(token)
-    except Unauthenticated:
-        raise
-    except QisaiError as error:
-        for line in lines_of(error):
-            flash(line, "error")
-    else:
-        flash(_("Your entry is cancelled."), "done")
     return redirect(url_for("self_registration_pages.entry", token=token), code=303)
 
 
