@@ -233,11 +233,6 @@ class RoundCalls(Calls):
         body = self._get(f"/api/v1/events/{event_id}/log", cursor=cursor, limit=limit, **narrowed)
         return tuple(body["items"]), body.get("next")
 
-    def event_log_csv(self, event_id: int, **narrowed: Any) -> bytes:
-        """The same as a sheet: CSV in UTF-8 with BOM."""
-        path = f"/api/v1/events/{event_id}/log/csv"
-        return self._transport.send(Request(method="GET", path=path, query=text_query(narrowed))).content
-
     def standings(self, event_id: int, *, after: int | None = None) -> Standings:
         """The table after a round, or after the last one."""
         return Standings.from_json(self._get(f"/api/v1/events/{event_id}/standings", after=after))
