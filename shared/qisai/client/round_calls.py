@@ -12,7 +12,6 @@ from qisai.client.explanations import Explanation
 from qisai.client.problems import error_of
 from qisai.client.reading import Json, all_items, items
 from qisai.client.rounds import Adjustment, BoardLog, Boards, BoardView, RoundView, Standings
-from qisai.client.transport import Request
 from qisai.errors import QisaiError, Unavailable
 from qisai.kernel.model import Result
 
