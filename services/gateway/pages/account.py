@@ -14,7 +14,7 @@ from services.gateway import account_queries as queries
 from services.gateway import account_views, accounts, guard, passwords, sessions
 from services.gateway.pages import inviting
 from services.gateway.pages.fault_words import lines_of
-from services.gateway.pages.site import telling
+from services.gateway.pages.site import telling, typed
 from services.gateway.parts import credential, parts
 
 pages = Blueprint("account", __name__)
@@ -36,7 +36,7 @@ def change_password() -> Response:
     with parts().database.transaction() as session:
         caller = guard.acting(session)
     try:
-        row = account_views.set_own_password(caller, old=_typed("old"), new=_typed("new"))
+        row = account_views.set_own_password(caller, old=typed("old"), new=typed("new"))
     except Unauthenticated:
         raise
     except QisaiError as error:
@@ -104,14 +104,15 @@ def _page(*, about: str = "", fault: QisaiError | None = None, token: str | None
         status=200 if fault is None else 429 if isinstance(fault, TooMany) else 422,
         here=credential().session_id,
         about=about,
-        fault=_in_words(fault),
+        fault=in_words(fault),
         token=token,
         typed={name: request.form.get(name, "")[:200] for name in ("name", "scope", "days")} if fault else {},
         **shown,
     )
 
 
-def _in_words(fault: QisaiError | None) -> str:
+def in_words(fault: QisaiError | None) -> str:
+    """What was wrong with a password or a form about an account; nothing where nothing was."""
     if fault is None:
         return ""
     if isinstance(fault, TooMany):
@@ -141,10 +142,6 @@ def _token_days() -> int:
     if not (days.isdecimal() and len(days) < 5 and 1 <= int(days) <= _MOST_DAYS):
         raise Invalid("invalid-request", _("Days: a number from 1 to %(most)s", most=_MOST_DAYS))
     return int(days)
-
-
-def _typed(name: str) -> str:
-    return request.form.get(name, "")[:1000].encode(errors="replace").decode()
 
 
 def _back() -> Response:

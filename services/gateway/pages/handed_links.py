@@ -18,9 +18,8 @@ from services.gateway import guard, invitations, link_views, password_resets, se
 from services.gateway.credentials import SESSION_COOKIE
 from services.gateway.invitations import Found
 from services.gateway.pages import wording
-from services.gateway.pages.account import passwords_rule
-from services.gateway.pages.fault_words import lines_of
-from services.gateway.pages.site import viewer
+from services.gateway.pages.account import in_words, passwords_rule
+from services.gateway.pages.site import typed, viewer
 from services.gateway.parts import credential, parts
 from services.gateway.schemas import SignUp
 from services.gateway.sessions import SignedIn
@@ -72,7 +71,7 @@ def set_password(token: str) -> Response:
     """Sets it; one signs in with it afterwards."""
     try:
         link_views.count_attempt()
-        link_views.set_password(token, _typed("password"))
+        link_views.set_password(token, typed("password"))
     except (Invalid, TooMany) as error:
         with parts().database.transaction() as session:
             account = password_resets.find(session, token)
@@ -125,7 +124,7 @@ def _with_a_new_account(token: str) -> Response:
 def _sign_up(token: str) -> SignUp:
     """What was typed. Raises `Invalid`."""
     try:
-        return SignUp(token=token, login=_typed("login"), name=_typed("name"), password=_typed("password"))
+        return SignUp(token=token, login=typed("login"), name=typed("name"), password=typed("password"))
     except ValidationError as error:
         said = {"login": _("Login: 2 to 64 letters, digits or . @ + - _"), "name": _("Name: 1 to 100 characters")}
         bad = [str(fault["loc"][0]) for fault in error.errors(include_url=False)]
@@ -136,8 +135,8 @@ def _sign_up(token: str) -> SignUp:
 def _signed_in() -> SignedIn:
     return sessions.sign_in(
         parts(),
-        login=_typed("login"),
-        password=_typed("password"),
+        login=typed("login"),
+        password=typed("password"),
         address=request.remote_addr or "",
         device=credential().device,
         browser=_browser(),
@@ -179,27 +178,17 @@ def _without_old_cookie(response: Any) -> Response:
 
 
 def _in_words(fault: QisaiError | None) -> str:
-    if fault is None:
-        return ""
-    if isinstance(fault, TooMany):
-        return str(_("Too many attempts; try again in %(count)s seconds.", count=fault.retry_after))
     if isinstance(fault, Unauthenticated):
         return str(_("Login or password is wrong."))
-    if fault.slug == "login-taken":
+    if fault is not None and fault.slug == "login-taken":
         return str(_("This login is taken. If it is yours, sign in with it below; else choose another one."))
-    if fault.slug == "weak-password":
-        return passwords_rule()
-    return " ".join(lines_of(fault))
+    return in_words(fault)
 
 
 def _status(fault: QisaiError) -> int:
     if isinstance(fault, TooMany):
         return 429
     return 401 if isinstance(fault, Unauthenticated) else 409 if isinstance(fault, Conflict) else 422
-
-
-def _typed(name: str) -> str:
-    return request.form.get(name, "")[:1000].encode(errors="replace").decode()
 
 
 def _browser() -> str:

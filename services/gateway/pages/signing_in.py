@@ -12,7 +12,7 @@ from qisai.errors import TooMany, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway import guard, sessions
 from services.gateway.account_views import end_session
-from services.gateway.pages.site import viewer
+from services.gateway.pages.site import typed, viewer
 from services.gateway.parts import credential, parts
 
 pages = Blueprint("signing_in", __name__)
@@ -36,7 +36,7 @@ def send() -> str | Response | tuple[str, int]:
         done = sessions.sign_in(
             parts(),
             login=login,
-            password=request.form.get("password", "")[:1000].encode(errors="replace").decode(),
+            password=typed("password"),
             address=request.remote_addr or "",
             device=credential().device,
             browser=sessions.browser_of(request.headers.get("User-Agent", "")),

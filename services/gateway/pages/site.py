@@ -41,6 +41,7 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 _YEAR: Final = 365 * 24 * 3600
 _MOST_DIGITS: Final = 18
 """A number with more fits no field, and Python reads none with thousands of digits."""
+_MOST_TYPED: Final = 1000
 MOST_LINES: Final = 13
 """Lines of one fault that are said on the next page: they travel in a cookie, and browsers drop those above 4 kB."""
 
@@ -158,6 +159,11 @@ def whole_number(text: str) -> int | str:
     """A whole number, or the text as typed, so that the service's answer names what is wrong with it."""
     text = text.strip()
     return int(text) if text.removeprefix("-").isdecimal() and len(text) <= _MOST_DIGITS else text
+
+
+def typed(name: str) -> str:
+    """A login, a name or a password of the form that was sent: no longer than any may be, and text that can be kept."""
+    return request.form.get(name, "")[:_MOST_TYPED].encode(errors="replace").decode()
 
 
 def csrf_field() -> Markup:
