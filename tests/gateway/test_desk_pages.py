@@ -280,6 +280,9 @@ def test_check_in_for_a_round_by_letters(platform: Platform, admin: Person) -> N
     assert "The deadline is set." in admin.post(f"{address}/deadline", until="2026-12-05T08:30").text
     found = platform.admin.entrants.attendance(there.event_id, 1)
     assert found.until == "2026-12-05T00:30:00Z", "typed in Asia/Shanghai"
+    admin.post(f"{address}/deadline", until="2026-12-05T08:30:00+09:00")
+    found = platform.admin.entrants.attendance(there.event_id, 1)
+    assert found.until == "2026-12-04T23:30:00Z", "typed with a zone"
     assert "冯甲 is here." in admin.post(f"{address}/note", letters="fj").text
     assert "冯甲 is noted already." in admin.post(f"{address}/note", letters="fj").text
     assert platform.admin.entrants.attendance(there.event_id, 1).present == (one.id,)
@@ -291,6 +294,14 @@ def test_check_in_for_a_round_by_letters(platform: Platform, admin: Person) -> N
     assert field(bad.text, "until") == "soon"
     assert "has no check-in" in admin.post(f"{address}/deadline", none="1").text
     assert platform.admin.entrants.attendance(there.event_id, 1).until is None
+
+
+def test_nobody_is_said_to_be_here_whom_the_service_did_not_note(platform: Platform, admin: Person) -> None:
+    event_id = platform.event()
+    name = platform.admin.entrants.list(event_id)[0].name
+    refused = admin.post(f"/events/{event_id}/desk/attendance/1/note", letters=name)
+    assert refused.status_code == 422
+    assert "is here" not in refused.text
 
 
 def test_two_are_kept_apart_for_some_rounds(platform: Platform, admin: Person) -> None:

@@ -72,8 +72,9 @@ def note(event_id: int, round_no: int) -> str | Response | tuple[str, int]:
                 return _page(event_id, round_no, letters=typed, faults=[_nobody(typed, found)]), 422
             if len(waiting) > 1:
                 return _page(event_id, round_no, letters=typed, candidates=waiting)
-            one = waiting[0].id
+            asking.entrants.set_present(event_id, round_no, waiting[0].id, present=present)
             flash(_("%(name)s is here.", name=waiting[0].name), "done")
+            return _back(event_id, round_no)
         asking.entrants.set_present(event_id, round_no, one, present=present)
     except Unauthenticated:
         raise

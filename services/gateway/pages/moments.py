@@ -21,13 +21,14 @@ def as_typed(moment: str | None, zone: str) -> str:
 
 
 def as_sent(typed: str, zone: str) -> str | None:
-    """A time from the field as the API takes it; None for nothing. What is no time is given on as it was typed, so
-    that the service says so."""
+    """A time from the field as the API takes it, in this zone unless it says another; None for nothing. What is no time
+    is given on as it was typed, so that the service says so."""
     typed = typed.strip()
     if not typed:
         return None
     try:
-        return datetime.fromisoformat(typed).replace(tzinfo=_zone(zone)).isoformat()
+        at = datetime.fromisoformat(typed)
+        return (at if at.tzinfo else at.replace(tzinfo=_zone(zone))).isoformat()
     except (ValueError, OverflowError):
         return typed
 
