@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -30,35 +31,48 @@ _HEAD: Final = (
 _FIELDS: Final = ("kind", "actor", "round", "entrant", "since", "until")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """The event, what was typed to narrow its log down, entrants by id, what the API is asked for, and what of the form
+    cannot be read."""
+
+    event: Event
+    typed: Mapping[str, str]
+    names: Mapping[int, tuple[int | None, str]]
+    narrowed: Mapping[str, Any]
+    faults: Sequence[str]
+
+
 @pages.get("/events/<int:event_id>/log")
 @requires(Right.PUBLIC)
-def log(event_id: int) -> str | tuple[str, int]:
+def log(event_id: int) -> tuple[str, int]:
     """A page of the log, latest first."""
     asking = client()
-    event = asking.events.get(event_id)
-    for_those_who(Right.READ_STAFF, event)
-    typed = {name: request.args.get(name, "").strip() for name in _FIELDS}
-    names = _entrants(asking, event_id)
-    by_number, people = _names(names)
-    narrowed, faults = _narrowed(typed, event, names)
+    return _page(asking, _asked(asking, event_id))
+
+
+def _page(asking: Client, asked: _Asked) -> tuple[str, int]:
+    event = asked.event
+    by_number, people = _names(asked.names)
     lines: tuple[Any, ...] = ()
-    following, status = None, 422 if faults else 200
+    faults, following, status = asked.faults, None, 422 if asked.faults else 200
     if not faults:
+        cursor = request.args.get("cursor")
         try:
-            lines, following = asking.rounds.event_log_page(event_id, cursor=request.args.get("cursor"), **narrowed)
+            lines, following = asking.rounds.event_log_page(event.id, cursor=cursor, **asked.narrowed)
         except Unauthenticated:
             raise
         except QisaiError as error:
-            faults, status = list(lines_of(error)), status_of(error)
+            faults, status = lines_of(error), status_of(error)
     page = render_template(
         "log.html",
         event=event,
-        rounds=asking.rounds.list(event_id),
+        rounds=asking.rounds.list(event.id),
         lines=[log_words.line(one, event, by_number, people=people) for one in lines],
-        names=names,
+        names=asked.names,
         kinds=log_words.KINDS,
-        typed=typed,
-        given={name: value for name, value in typed.items() if value},
+        typed=asked.typed,
+        given={name: value for name, value in asked.typed.items() if value},
         following=following,
         faults=faults,
     )
@@ -70,17 +84,14 @@ def log(event_id: int) -> str | tuple[str, int]:
 def sheet(event_id: int) -> Response | tuple[str, int]:
     """The same as a sheet, whole, in the page's language and words; made and sent page by page."""
     asking = client()
-    event = asking.events.get(event_id)
-    for_those_who(Right.READ_STAFF, event)
-    typed = {name: request.args.get(name, "").strip() for name in _FIELDS}
-    names = _entrants(asking, event_id)
-    narrowed, faults = _narrowed(typed, event, names)
-    if faults:
-        return log(event_id)  # type: ignore[return-value]
-    by_number, people = _names(names)
+    asked = _asked(asking, event_id)
+    if asked.faults:
+        return _page(asking, asked)
+    event = asked.event
+    by_number, people = _names(asked.names)
 
     def page(cursor: str | None) -> tuple[bytes, str | None]:
-        entries, following = asking.rounds.event_log_page(event_id, cursor=cursor, limit=_A_PART, **narrowed)
+        entries, following = asking.rounds.event_log_page(event_id, cursor=cursor, limit=_A_PART, **asked.narrowed)
         lines = [(one, log_words.line(one, event, by_number, people=people, whole=True)) for one in entries]
         return csv_lines(_cells(one, line, event, people) for one, line in lines), following
 
@@ -113,8 +124,13 @@ def _names(entrants: Mapping[int, tuple[int | None, str]]) -> tuple[dict[int, st
     return by_number, {one: name for one, (_number, name) in entrants.items()}
 
 
-def _entrants(asking: Client, event_id: int) -> dict[int, tuple[int | None, str]]:
-    return {one.id: (one.number, one.name) for one in asking.entrants.list(event_id)}
+def _asked(asking: Client, event_id: int) -> _Asked:
+    event = asking.events.get(event_id)
+    for_those_who(Right.READ_STAFF, event)
+    typed = {name: request.args.get(name, "").strip() for name in _FIELDS}
+    names = {one.id: (one.number, one.name) for one in asking.entrants.list(event_id)}
+    narrowed, faults = _narrowed(typed, event, names)
+    return _Asked(event=event, typed=typed, names=names, narrowed=narrowed, faults=faults)
 
 
 def _narrowed(
