@@ -175,7 +175,7 @@ def main() -> None:
     try:
         keeper.run()
         with suppress(Unavailable):
-            keeper.beat.remove(database)
+            keeper.beat.leave(database)
     finally:
         server.shutdown()
         keeper.broker.close()

@@ -23,11 +23,12 @@ from services.pairing.alert_kinds import EVERYWHERE, AlertKind, switch
 class Beat:
     """Writes the row of this process, at most six times in the time after which it counts as dead (two leases)."""
 
-    def __init__(self, *, lease_seconds: int) -> None:
+    def __init__(self, *, lease_seconds: int, name: str | None = None) -> None:
+        """`name`: host and process, unless said otherwise."""
         self._late_seconds = 2 * lease_seconds
         self._next = 0.0
         self._led = False
-        self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self._name = name or f"{socket.gethostname()}:{os.getpid()}"
 
     def write(self, database: Database, *, is_leading: bool) -> None:
         """Beats, if it is time, or if leading has just begun or ended. Raises `Unavailable`."""
@@ -44,13 +45,19 @@ class Beat:
         statement = insert(KeeperRow).values(name=self._name, **row)
         seen = {**row, "seen_at": sa.func.clock_timestamp()}
         with database.transaction() as session:
+            if is_leading and not self._led:  # of whoever led before; one that lives goes on beating, without the lead
+                session.execute(sa.delete(KeeperRow).where(KeeperRow.is_leading, KeeperRow.name != self._name))
             session.execute(statement.on_conflict_do_update(index_elements=["name"], set_=seen))
         self._next, self._led = now + self._late_seconds / 6, is_leading
 
-    def remove(self, database: Database) -> None:
-        """This keeper leaves on purpose. Raises `Unavailable`."""
+    def leave(self, database: Database) -> None:
+        """This keeper leaves on purpose. The row of one that led stays: it is late only when nobody follows in time.
+
+        Raises `Unavailable`.
+        """
         with database.transaction() as session:
-            session.execute(sa.delete(KeeperRow).where(KeeperRow.name == self._name))
+            mine = (KeeperRow.name == self._name, KeeperRow.is_leading.is_(False))
+            session.execute(sa.delete(KeeperRow).where(*mine))
 
 
 def tell_if_keeper_is_late(session: Session) -> None:

@@ -12,7 +12,7 @@ import redis
 import requests
 import sqlalchemy as sa
 
-from qisai.db.jobs import JobRow, JobState, WorkerRow
+from qisai.db.jobs import JobRow, JobState, KeeperRow, WorkerRow
 from qisai.db.records import AlertRow, AuditRow, FeedEntryRow
 from qisai.db.rounds import DrawRow
 from qisai.db.session import Database as Connections
@@ -20,6 +20,7 @@ from qisai.local.ports import free_port
 from qisai.queue.app import make_celery
 from services.pairing import canary, jobs
 from services.pairing.keeper import Keeper
+from services.pairing.keeper_beat import Beat, tell_if_keeper_is_late
 from services.pairing.keeper_http import serve as serve_http
 from services.pairing.metrics import Metrics
 from services.pairing.operations import serve
@@ -62,6 +63,26 @@ def sql(database: Database, statement: str) -> None:
 def open_alerts(database: Database) -> set[str]:
     """Kinds of the alerts that are open."""
     return {alert.kind for alert in rows(database, AlertRow) if alert.cleared_at is None}
+
+
+def test_a_keeper_that_leaves_is_missed_only_when_nobody_follows_in_time(
+    database: Database, pairing: Connections
+) -> None:
+    """A restart is no alert; and of two rows that say they lead one would be untrue."""
+    first, second, waiting = (Beat(lease_seconds=3, name=name) for name in ("first", "second", "waiting"))
+    waiting.write(pairing, is_leading=False)
+    first.write(pairing, is_leading=True)
+    for beat in (first, waiting):
+        beat.leave(pairing)
+    with pairing.transaction() as session:
+        tell_if_keeper_is_late(session)
+    assert open_alerts(database) == set()
+    second.write(pairing, is_leading=True)
+    assert [(row.name, row.is_leading) for row in rows(database, KeeperRow)] == [("second", True)]
+    sql(database, "UPDATE keeper SET seen_at = now() - interval '7 seconds'")
+    with pairing.transaction() as session:
+        tell_if_keeper_is_late(session)
+    assert open_alerts(database) == {"keeper-late"}
 
 
 def test_a_job_nobody_was_told_of_is_sent(database: Database, pairing: Connections, valkey: str) -> None:
