@@ -99,6 +99,20 @@ def test_an_edit_that_saw_an_older_version_undoes_nothing(fair: Fair, other: Ses
     assert fair.entrant(one["id"])["club"] == "乙队"
 
 
+def test_a_step_that_waited_is_logged_behind_the_change_that_it_waited_for(fair: Fair, other: Session) -> None:
+    """Guard: the time of a step is its own. Else a conflict would name whoever changed the entrant before."""
+    one = fair.add("陈一", club="甲队")
+    hold_event(other, fair.event_id)
+    step = InBackground(fair.service.database, lambda: fair.try_move(one, "approved", version=2))
+    assert step.waits_for_a_lock()
+    edit = {"event_id": fair.event_id, "entrant_id": one["id"], "seen_version": 1}
+    entrants.change_entrant(other, ACTOR, **edit, changes={"club": "乙队"})
+    other.commit()
+    ok(step.result())
+    current = problem(fair.try_move(one, "cancelled", version=1), 412, "stale")["current"]
+    assert (current["state"], current["updated_by"] == ACTOR.name) == ("approved", False)
+
+
 def test_of_two_who_draw_lots_at_once_the_second_keeps_the_numbers_of_the_first(fair: Fair, other: Session) -> None:
     """Guard: the version of the lots. Without it numbers that were read out already are thrown away."""
     fair.seated(4)

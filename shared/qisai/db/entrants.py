@@ -152,7 +152,8 @@ class TransitionRow(Base):
     entrant_id: Mapped[int] = mapped_column(sa.ForeignKey("entrant.id"))
     from_state: Mapped[EntrantState | None] = mapped_column(EntrantStateType)
     to_state: Mapped[EntrantState] = mapped_column(EntrantStateType)
-    at: Mapped[Created]
+    at: Mapped[datetime] = mapped_column(server_default=sa.func.clock_timestamp())
+    """Not when the transaction began: it may have waited for the event."""
     actor_account_id: Mapped[int | None]
     actor_name: Mapped[str]
     reason: Mapped[str] = mapped_column(server_default="")
