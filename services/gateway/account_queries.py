@@ -51,8 +51,8 @@ def open_sessions(session: Session, *, account_id: int) -> Sequence[WebSessionRo
 
 def open_tokens(session: Session, *, account_id: int) -> Sequence[TokenRow]:
     """Tokens of an account that count now, the latest first."""
-    ended = sa.or_(TokenRow.revoked_at.is_not(None), TokenRow.expires_at <= sa.func.now())
-    query = sa.select(TokenRow).where(TokenRow.account_id == account_id, sa.not_(sa.func.coalesce(ended, sa.false())))
+    counts = (TokenRow.revoked_at.is_(None), TokenRow.expires_at.is_(None) | (TokenRow.expires_at > sa.func.now()))
+    query = sa.select(TokenRow).where(TokenRow.account_id == account_id, *counts)
     return session.scalars(query.order_by(TokenRow.id.desc()).limit(200)).all()
 
 

@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response
 from qisai.client import Client, DrawView
 from qisai.errors import Conflict, Invalid, PreconditionMissing, QisaiError, Stale, Unauthenticated
 from qisai.kernel import parse_tournament
+from qisai.kernel.pairing.field import Field
 from qisai.kernel.pairing.hand import manual_draw
 from qisai.web.rights import Right, requires
 from services.gateway.pages import draft_edits, draft_words, wording
@@ -121,14 +122,7 @@ def by_hand(event_id: int, round_no: int) -> Page:
         conflict = _conflict(asking, event_id, round_no)
         return _page(event_id, round_no, form, status=412, conflict=conflict, hand_open=True)
     tournament = exported(asking, event_id)
-    field = field_of(tournament, round_no)
-    text, reason = form.get("pairs", ""), form.get("reason", "").strip()
-    read = draft_edits.typed_pairs("" if "pool" in form else text, None if field is None else field.number)
-    faults = list(read.faults)
-    if text.strip() and "pool" in form:
-        faults = [_("Pairs are typed already: make the draft from them, or clear the field first.")]
-    elif not text.strip() and "pool" not in form:
-        faults = [_("Type at least one pair.")]
+    read, faults = _typed(form, field_of(tournament, round_no))
     status = 422
     if not faults:
         try:
@@ -137,7 +131,7 @@ def by_hand(event_id: int, round_no: int) -> Page:
                 round_no,
                 read.pairs,
                 bye=read.bye,
-                reason=reason,
+                reason=form.get("reason", "").strip(),
                 replaces=next((draw for draw in draws if draw.state == "draft"), None),
                 key=form.get("key") or None,
             )
@@ -154,6 +148,17 @@ def by_hand(event_id: int, round_no: int) -> Page:
         return _page(event_id, round_no, form, status=status, hand_faults=faults, hand_open=True)
     flash(_("The draft is made."), "done")
     return _to_draft(event_id, round_no)
+
+
+def _typed(form: Mapping[str, str], field: Field | None) -> tuple[draft_edits.TypedPairs, list[str]]:
+    """Pairs as typed, none where the list of everybody present is wanted, and what is wrong with them."""
+    text, wants_list = form.get("pairs", ""), "pool" in form
+    read = draft_edits.typed_pairs("" if wants_list else text, None if field is None else field.number)
+    if text.strip() and wants_list:
+        return read, [_("Pairs are typed already: make the draft from them, or clear the field first.")]
+    if not text.strip() and not wants_list:
+        return read, [_("Type at least one pair.")]
+    return read, list(read.faults)
 
 
 def _broken(tournament: Mapping[str, Any], read: draft_edits.TypedPairs) -> list[str]:
