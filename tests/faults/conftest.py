@@ -1,4 +1,4 @@
-"""One installation for all fault tests that a process runs in a row; every test finds it whole and may break any part of it."""
+"""One installation for all fault tests that a process runs in a row; each finds it whole and may break any part."""
 
 from __future__ import annotations
 
