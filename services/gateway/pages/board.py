@@ -74,25 +74,12 @@ def save(asking: Client, round_: RoundView, found: BoardView, wanted: Wanted) ->
 
     Raises as `put_result` and `correct`; `Invalid` `reason-needed` for a closed round without a reason.
     """
+    said: dict[str, Any] = {"version": wanted.version, "swapped": wanted.swapped, "note": wanted.note}
     if round_.state != "closed":
-        return asking.rounds.put_result(
-            found.id,
-            wanted.result,
-            version=wanted.version,
-            swapped=wanted.swapped,
-            note=wanted.note,
-            reason=wanted.reason or None,
-        )
+        return asking.rounds.put_result(found.id, wanted.result, reason=wanted.reason or None, **said)
     if not wanted.reason:
         raise Invalid("reason-needed", _("This round is closed: a correction needs a reason."))
-    return asking.rounds.correct(
-        found.id,
-        wanted.result,
-        version=wanted.version,
-        swapped=wanted.swapped,
-        note=wanted.note,
-        reason=wanted.reason,
-    )
+    return asking.rounds.correct(found.id, wanted.result, reason=wanted.reason, **said)
 
 
 def _wanted(form: Mapping[str, str]) -> Wanted:
