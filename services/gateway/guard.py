@@ -27,7 +27,7 @@ SIGN_IN_PATHS: Final = frozenset({"/api/v1/sessions", "/sign-in"})
 def install(app: Flask, settings: GatewaySettings) -> None:
     """Adds the checks in this order: credential, limits, rights."""
     app.before_request(_identify)
-    limits.install(app, settings, key=limit_key, exempt=lambda: _right() in (None, Right.INTERNAL))
+    limits.install(app, settings, key=limit_key, exempt=lambda: _right() is Right.INTERNAL)
     app.before_request(_authorise)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import requests
 from flask import Flask, Response, request
 
-from qisai.client.problems import raise_problem
-from qisai.errors import NotFound, TooLarge, Unavailable
+from qisai.errors import TooLarge, Unavailable
 from qisai.web.problems import from_error
 from qisai.web.rights import Right, requires
 from services.gateway.parts import credential, parts
-from services.gateway.routes import ROUTES, Upstream, upstream_of
+from services.gateway.routes import ROUTES, Upstream
 from services.gateway.upstreams import READS
 
 PASSED_ON: Final = ("Accept", "Accept-Language", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key")
@@ -65,27 +64,6 @@ def forward(upstream: Upstream) -> Response:
                 "bad-answer", f"The {upstream.value} service answered {answer.status_code} in a way it should not."
             )
         )
-    return _passed_back(answer)
-
-
-def download(path: str, *, query: Mapping[str, str], language: str) -> Response:
-    """What a service answers to a read, for a page that hands it on as a file, piece by piece where it is long.
-
-    Raises the error that the service's problem stands for, and `Unavailable`.
-    """
-    here, upstream = parts(), upstream_of("GET", path)
-    if upstream is None:
-        raise NotFound("not-found", f"No service answers GET {path}.")
-    answer = here.services[upstream].send(
-        "GET",
-        path + (f"?{urlencode(query)}" if query else ""),
-        headers={"Accept-Language": language, **here.sign(credential(), method="GET", path=path)},
-    )
-    if answer.status_code >= 400:
-        with answer:
-            raise_problem(
-                answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, answer.content
-            )
     return _passed_back(answer)
 
 

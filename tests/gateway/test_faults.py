@@ -208,6 +208,8 @@ def test_too_many_calls_are_told_when_to_come_back(servers: Servers, tmp_path: P
         assert call(gateway, "GET", EVENT, headers=guess).status_code == 429  # guessing tokens counts for the address
         assert call(gateway, "GET", EVENT, headers=token).status_code == 200
         assert call(gateway, "GET", "/healthz").status_code == 200
+        for path in ("/no/such/page", "/api/v1/nothing"):  # a page that says so costs as much as another
+            assert call(gateway, "GET", path).status_code == 429
 
 
 def test_the_gateway_lives_through_the_loss_of_its_database_connections(
