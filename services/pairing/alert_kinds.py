@@ -24,7 +24,7 @@ class AlertKind(StrEnum):
     OTHER_RELEASE = "worker-of-other-release"
     """Key: event. A draw waits for an algorithm that no live worker has."""
     QUEUE_STUCK = "queue-stuck"
-    """A due job is old and nothing finishes."""
+    """Key: queue. Its oldest due job is old, and none of that queue begins or ends."""
     NO_LIVE_WORKER = "no-live-worker"
     BROKER_AWAY = "broker-away"
     """The broker does not answer the keeper: draws wait, and start by themselves when it is back."""

@@ -259,6 +259,14 @@ def take_back_expired(session: Session, *, max_attempts: int) -> tuple[list[int]
     return list(requeued), list(failed)
 
 
+def oldest_due(session: Session) -> dict[str, float]:
+    """For each queue in which something is due, the age of its oldest due job in seconds. Canaries do not count."""
+    age = sa.func.extract("epoch", CLOCK - sa.func.min(JobRow.due_at))
+    due = (JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK, ~JobRow.is_canary)
+    rows = session.execute(sa.select(JobRow.queue, age.label("age")).where(*due).group_by(JobRow.queue))
+    return {row.queue: float(row.age) for row in rows}
+
+
 def due_for_sending(session: Session, *, limit: int = 200) -> list[JobRow]:
     """Queued jobs that are due and whose last message is older than a back-off of 2, 4, 8 … 60 seconds, oldest first.
 

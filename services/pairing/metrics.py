@@ -1,11 +1,12 @@
 """Metrics of pairing in Prometheus' text form, read from the tables at each scrape, never from Redis.
 
-What counts up counts what happened since this keeper began to count: as with any process, a restart begins at nothing.
+What counts up counts what happened since this keeper started: as with any process, a restart begins at nothing.
 Labels are names of our own (states, queues, kinds of alerts), never ids, so their number is bounded.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,7 @@ from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow
 from qisai.db.records import AlertRow, Severity
 from qisai.db.session import Database
 from qisai.queue.names import QUEUES
+from services.pairing import jobs
 from services.pairing.alert_kinds import AlertKind
 from services.pairing.jobs import CLOCK, ago
 from services.pairing.watching import Limits
@@ -40,13 +42,16 @@ class Metrics:
         self._database = database
         self._keeper = keeper
         self._limits = limits
+        self._started = time.monotonic()
         self._since: datetime | None = None
 
     def measure(self) -> bytes:
         """All metrics. Raises `Unavailable`."""
         with self._database.snapshot() as session:
             now = session.execute(sa.select(CLOCK)).scalar_one()
-            if self._since is None or now - self._since > timedelta(days=_COUNTED_DAYS):
+            if self._since is None:  # the database's clock, which may be first to be read long after the start
+                self._since = now - timedelta(seconds=time.monotonic() - self._started)
+            if now - self._since > timedelta(days=_COUNTED_DAYS):
                 self._since = now
             families = [
                 *_jobs(session, self._since),
@@ -91,8 +96,7 @@ def _jobs(session: Session, since: datetime) -> Iterator[Metric]:
     now = _counts(session, JobRow.state, ours)
     ended = _counts(session, JobRow.state, ours, JobRow.finished_at >= since)
     due = (JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK, ours)
-    depth = _counts(session, JobRow.queue, *due)
-    age = session.execute(sa.select(sa.func.extract("epoch", CLOCK - sa.func.min(JobRow.due_at))).where(*due))
+    depth, oldest = _counts(session, JobRow.queue, *due), jobs.oldest_due(session)
     yield _labelled(
         GaugeMetricFamily("qisai_jobs", "Pairing jobs in the table by state", labels=["state"]),
         {state.value: now.get(state, 0) for state in JobState},
@@ -105,7 +109,11 @@ def _jobs(session: Session, since: datetime) -> Iterator[Metric]:
         GaugeMetricFamily("qisai_due_jobs", "Jobs that are due and wait for a worker, by queue", labels=["queue"]),
         {queue: depth.get(queue, 0) for queue in QUEUES},
     )
-    yield _gauge("qisai_oldest_due_job_seconds", "Age of the oldest due job, in seconds", age.scalar_one() or 0)
+    text = "Age of the oldest due job, in seconds, by queue"
+    yield _labelled(
+        GaugeMetricFamily("qisai_oldest_due_job_seconds", text, labels=["queue"]),
+        {queue: oldest.get(queue, 0) for queue in QUEUES},
+    )
 
 
 def _times(session: Session, since: datetime) -> Iterator[Metric]:

@@ -14,7 +14,7 @@ from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow
 from qisai.db.records import AlertRow, Severity
 from qisai.db.rounds import RoundRow, RoundState
 from qisai.kernel.model import ALGORITHM
-from services.pairing import canary
+from services.pairing import canary, jobs
 from services.pairing.alert_kinds import EVERYWHERE, AlertKind, switch
 from services.pairing.heartbeat import dead_seconds
 from services.pairing.jobs import CLOCK, ago
@@ -31,7 +31,7 @@ class Limits:
 
     @property
     def stuck_seconds(self) -> float:
-        """A due job this old is stuck if nothing finished in the meantime: four leases."""
+        """A due job this old is stuck if none of its queue began or ended in the meantime: four leases."""
         return 4 * self.lease_seconds
 
     @property
@@ -102,9 +102,7 @@ def _wrong(session: Session, limits: Limits, *, broker_answers: bool) -> Iterato
     ).scalar_one()
     if not live:
         yield Change(kind=AlertKind.NO_LIVE_WORKER, on=True)
-    oldest = _stuck(session, limits)
-    if oldest is not None:
-        yield Change(kind=AlertKind.QUEUE_STUCK, on=True, detail={"oldest_seconds": int(oldest)})
+    yield from _stuck(session, limits)
     late = canary.trouble(session, every_seconds=limits.canary_seconds)
     if late is not None:
         yield Change(kind=AlertKind.CANARY_LATE, on=True, severity=Severity.WARNING, detail=late)
@@ -112,17 +110,20 @@ def _wrong(session: Session, limits: Limits, *, broker_answers: bool) -> Iterato
         yield from _lacking(session, limits)
 
 
-def _stuck(session: Session, limits: Limits) -> float | None:
-    """Age of the oldest due job in seconds, where it is too old and nothing finished for as long."""
-    oldest = session.execute(
-        sa.select(sa.func.extract("epoch", CLOCK - sa.func.min(JobRow.due_at))).where(
-            JobRow.state == JobState.QUEUED, JobRow.due_at <= CLOCK, ~JobRow.is_canary
-        )
-    ).scalar_one()
-    if oldest is None or oldest <= limits.stuck_seconds:
-        return None
-    moving = sa.exists().where(JobRow.finished_at > ago(limits.stuck_seconds))
-    return None if session.execute(sa.select(moving)).scalar_one() else float(oldest)
+def _stuck(session: Session, limits: Limits) -> Iterator[Change]:
+    """Queues whose oldest due job is too old while none of theirs began or ended for as long.
+
+    Each by itself, and without canaries: what moves in one queue says nothing about the workers of the other. Nor does
+    a job that somebody cancelled.
+    """
+    since = ago(limits.stuck_seconds)
+    ended = sa.and_(JobRow.finished_at > since, JobRow.state != JobState.CANCELLED)
+    moves = sa.select(JobRow.queue).where(~JobRow.is_canary, sa.or_(JobRow.started_at > since, ended)).distinct()
+    moving = set(session.scalars(moves))
+    for queue, oldest in sorted(jobs.oldest_due(session).items()):
+        if oldest > limits.stuck_seconds and queue not in moving:
+            detail = {"queue": queue, "oldest_seconds": int(oldest)}
+            yield Change(kind=AlertKind.QUEUE_STUCK, on=True, key=queue, detail=detail)
 
 
 def _lacking(session: Session, limits: Limits) -> Iterator[Change]:

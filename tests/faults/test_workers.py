@@ -13,6 +13,7 @@ import pytest
 
 from qisai.db.jobs import JobState
 from qisai.queue.app import make_celery
+from qisai.queue.names import QUEUE_SMALL
 from qisai.queue.sending import send_pair
 from tests.faults.play import Play, is_the_draw, make_play
 from tests.faults.stage import LEASE_SECONDS, PREFIX, Part, Stage, pause, soon
@@ -111,13 +112,13 @@ def test_without_any_worker_there_is_an_alert_and_jobs_wait(stage: Stage, play: 
     job_id = play.ask()
     stage.alert_opens("no-live-worker")
     assert stage.job(job_id).state is JobState.QUEUED
-    stage.alert_opens("queue-stuck", seconds=10 * LEASE_SECONDS)
+    stage.alert_opens("queue-stuck", QUEUE_SMALL, seconds=10 * LEASE_SECONDS)
     stage.alert_opens("canary-late")
     for worker in stage.workers:
         worker.start()
     stage.ends(job_id)
-    for kind in ("no-live-worker", "queue-stuck", "canary-late"):
-        stage.alert_clears(kind)
+    for kind, key in (("no-live-worker", "all"), ("queue-stuck", QUEUE_SMALL), ("canary-late", "all")):
+        stage.alert_clears(kind, key)
 
 
 def test_a_message_that_comes_again_after_the_draft_was_saved_changes_nothing(stage: Stage, play: Play) -> None:

@@ -211,6 +211,44 @@ def test_a_queue_that_does_not_move_raises_an_alert(database: Database, pairing:
     assert "queue-stuck" not in open_alerts(database)
 
 
+def test_a_queue_that_stands_still_is_told_while_the_other_moves_and_canaries_come_back(
+    database: Database, pairing: Connections
+) -> None:
+    """The only worker alive takes small fields: a large one would wait for ever, and nothing else would say so."""
+    sql(
+        database,
+        "INSERT INTO worker (name, host, pid, release, algorithms, queues)"
+        """ VALUES ('w', 'h', 1, '1', '["qisai/1"]', '["pairing.small"]')""",
+    )
+    _, large = event_with_job(database)
+    sql(
+        database,
+        "UPDATE pairing_job SET queue = 'pairing.large', size = 700, due_at = now() - interval '5 minutes',"
+        " sent_at = now()",
+    )
+    _, drawn = event_with_job(database)
+    ended = "state = 'succeeded', started_at = now(), finished_at = now()"
+    sql(database, f"UPDATE pairing_job SET {ended} WHERE id = {drawn}")
+    with pairing.transaction() as session:
+        canary.ask(session, every_seconds=60)
+    sql(database, f"UPDATE pairing_job SET {ended} WHERE is_canary")
+    _, given_up = event_with_job(database)
+    sql(
+        database,
+        "UPDATE pairing_job SET queue = 'pairing.large', state = 'cancelled', finished_at = now()"
+        f" WHERE id = {given_up}",
+    )
+    keeper = keeper_of(pairing, NOWHERE)
+    for _ in range(2):
+        keeper.look()
+    (stuck,) = [alert for alert in rows(database, AlertRow) if alert.kind == "queue-stuck"]
+    assert (stuck.key, stuck.cleared_at, stuck.times) == ("pairing.large", None, 1)
+    assert stuck.detail["oldest_seconds"] >= 300
+    sql(database, f"UPDATE pairing_job SET state = 'running', started_at = now(), worker = 'w' WHERE id = {large}")
+    keeper.look()
+    assert "queue-stuck" not in open_alerts(database)
+
+
 def test_of_two_keepers_one_leads_and_the_other_takes_over(
     database: Database, pairing: Connections, valkey: str
 ) -> None:

@@ -65,13 +65,28 @@ def test_waits_runs_and_ends_are_counted_from_the_rows(
     after = figures(metrics)
     assert after["qisai_jobs_ended_total[succeeded]"] == after["qisai_jobs[succeeded]"] == 2
     assert (after["qisai_jobs[queued]"], after["qisai_due_jobs[pairing.small]"]) == (1, 1)
-    assert after["qisai_oldest_due_job_seconds"] > 0
+    assert after["qisai_oldest_due_job_seconds[pairing.small]"] > 0
+    assert after["qisai_oldest_due_job_seconds[pairing.large]"] == 0
     assert after["qisai_job_wait_seconds_count[pairing.small]"] == 2
     assert after["qisai_job_wait_seconds_bucket[10.0][pairing.small]"] == 1
     assert after["qisai_job_wait_seconds_bucket[30.0][pairing.small]"] == 2
     assert 20 < after["qisai_job_wait_seconds_sum[pairing.small]"] < 60
     assert after["qisai_job_run_seconds_count[pairing.small]"] == 2
     assert after["qisai_job_run_seconds_count[pairing.large]"] == 0
+
+
+def test_counting_begins_with_the_keeper_and_not_with_the_first_scrape(
+    database: Database, pairing: Connections, metrics: Metrics, solver: Solver, terms: Terms
+) -> None:
+    """What ended before anybody looked is counted too; what ended before the keeper was there is not."""
+    event_with_job(database)
+    past = "now() - interval '1 hour'"
+    sql(database, f"UPDATE pairing_job SET state = 'failed', started_at = {past}, finished_at = {past}")
+    _, job_id = event_with_job(database)
+    assert serve(pairing, solver, nudged=job_id, terms=terms) == 1
+    first = figures(metrics)
+    assert first["qisai_jobs_ended_total[succeeded]"] == first["qisai_job_run_seconds_count[pairing.small]"] == 1
+    assert first["qisai_jobs_ended_total[failed]"] == 0
 
 
 def test_workers_breakers_alerts_and_canary_are_shown(
@@ -128,6 +143,16 @@ def test_the_alert_rules_are_well_formed() -> None:
         assert re.fullmatch(r"\d+[smh]", rule["for"])
         assert set(rule["annotations"]) == {"summary", "description"}
         assert rule["expr"].count("(") == rule["expr"].count(")")
+
+
+def test_rules_about_waiting_judge_each_queue_by_its_oldest_due_job() -> None:
+    """Else a queue that nobody works on hides behind the one that moves; and who never starts has no waiting time."""
+    shipped = {rule["alert"]: rule["expr"] for rule in rules()}
+    for name in ("QisaiQueueStuck", "QisaiDrawsWaitLong"):
+        assert "max by (queue) (qisai_oldest_due_job_seconds)" in shipped[name], name
+        kept = re.findall(r"\b(?:max|sum|on)\b *(?:by)? *\(([^()]*)", shipped[name])
+        assert kept, name
+        assert all("queue" in labels for labels in kept), f"{name} puts queues together: {kept}"
 
 
 def test_the_alert_rules_name_only_metrics_and_labels_that_exist(

@@ -188,7 +188,9 @@ def platform(installation: Installation) -> list[Process]:
         for name in ("registration", "results")
     ]
     for number in range(1, installation.workers + 1):
-        queues = QUEUE_SMALL if number == 1 else f"{QUEUE_SMALL},{QUEUE_LARGE}"
+        # The first takes small fields only, so that large ones never keep all busy; a sole one must take both.
+        is_for_small = number == 1 and installation.workers > 1
+        queues = QUEUE_SMALL if is_for_small else f"{QUEUE_SMALL},{QUEUE_LARGE}"
         found.append(_worker(installation, name=f"worker{number}", queues=queues))
     listens = {"QISAI_KEEPER_HOST": "127.0.0.1", "QISAI_KEEPER_PORT": str(installation.ports["keeper"])}
     keeper = {**_login(installation, "pairing"), **listens}
