@@ -314,3 +314,28 @@ def test_where_sides_are_shown_they_are_called_by_their_names(platform: Platform
     page = chief.get(f"/events/{event_id}/rounds/3/draw", headers={"Accept-Language": "zh-CN"}).text
     assert "前一名执红</option>" in page
     assert "红在前" in page
+
+
+def test_a_draft_and_the_list_on_paper_name_everybody_who_is_at_no_board(platform: Platform, chief: Person) -> None:
+    event_id = platform.event(tournament(reported=4))
+    ids = {one.number: one.id for one in platform.admin.entrants.list(event_id)}
+    for number, kind in ((3, "full"), (6, "half"), (7, "half")):
+        platform.admin.entrants.set_bye(event_id, 3, ids[number], kind)
+    platform.admin.entrants.set_absent(event_id, 3, ids[8])
+    computed_draft(platform, event_id, 3)
+    for path in ("draw", "draw/list"):
+        page = chief.page(f"/events/{event_id}/rounds/3/{path}")
+        assert away(page) == {
+            "full-point bye": [f"3 {NAMES[2]}"],
+            "half-point bye": [f"6 {NAMES[5]}", f"7 {NAMES[6]}"],
+            "absent": [f"8 {NAMES[7]}"],
+        }, path
+
+
+def away(page: str) -> dict[str, list[str]]:
+    """Who is at no board, by kind."""
+    found = re.search(r'<dl class="away">(.*?)</dl>', page, re.S)
+    assert found is not None
+    parts = re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", found[1], re.S)
+    plain = {kind: re.findall(r'<span class="no">(\d+)</span> (\S+?) <small>', who) for kind, who in parts}
+    return {kind: [" ".join(one) for one in who] for kind, who in plain.items()}

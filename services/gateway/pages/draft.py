@@ -10,6 +10,7 @@ from qisai.client import Client, DrawView, Player
 from qisai.errors import QisaiError
 from qisai.kernel import parse_tournament
 from qisai.kernel.pairing.field import Field, compile_field
+from services.gateway.pages.away import away_from
 
 MOST_EARLIER: Final = 10
 """Earlier drafts that are offered."""
@@ -72,6 +73,8 @@ class Shown:
     earlier: Sequence[DrawView]
     same_as: DrawView | None = None
     """The earlier draw that a reused one gives again."""
+    away: Sequence[tuple[str, Sequence[Player]]] = ()
+    """Who is not to be paired in this round, by kind in words."""
 
     @property
     def edits(self) -> Sequence[Mapping[str, Any]]:
@@ -91,8 +94,13 @@ def shown_draft(asking: Client, event_id: int, round_no: int, draws: Sequence[Dr
         wanted = opponents(draft)
         whole = (asking.rounds.draw(event_id, round_no, one.number) for one in earlier[:MOST_EARLIER])
         same_as = next((one for one in whole if opponents(one) == wanted), None)
+    tournament = exported(asking, event_id)
     return Shown(
-        draft=draft, pairs=pairs_of(draft, exported(asking, event_id)), earlier=earlier[:MOST_EARLIER], same_as=same_as
+        draft=draft,
+        pairs=pairs_of(draft, tournament),
+        earlier=earlier[:MOST_EARLIER],
+        same_as=same_as,
+        away=away_from(tournament, round_no),
     )
 
 

@@ -16,6 +16,7 @@ from qisai.kernel.pairing.field import Field
 from qisai.kernel.pairing.hand import manual_draw
 from qisai.web.rights import Right, requires
 from services.gateway.pages import draft_edits, draft_words, wording
+from services.gateway.pages.away import away_from
 from services.gateway.pages.chief import ROUND, Page, draw_page
 from services.gateway.pages.draft import exported, field_of
 from services.gateway.pages.paper import lines_of_field
@@ -182,9 +183,14 @@ def paper_list(event_id: int, round_no: int) -> str:
     asking = client()
     event = asking.events.get(event_id)
     for_those_who(Right.PAIR, event)
-    lines = lines_of_field(exported(asking, event_id), round_no)
+    tournament = exported(asking, event_id)
     return render_template(
-        "paper_list.html", event=event, rounds=asking.rounds.list(event_id), round_no=round_no, lines=lines
+        "paper_list.html",
+        event=event,
+        rounds=asking.rounds.list(event_id),
+        round_no=round_no,
+        lines=lines_of_field(tournament, round_no),
+        away=away_from(tournament, round_no),
     )
 
 
