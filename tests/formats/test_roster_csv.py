@@ -6,7 +6,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qisai.errors import Invalid, QisaiError, TooLarge
@@ -274,7 +274,7 @@ ROSTER_LIKE = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=2000)
+@settings(max_examples=300, deadline=None)
 @given(st.one_of(st.binary(max_size=400), ROSTER_LIKE.map(str.encode), ROSTER_LIKE.map(lambda s: s.encode("gb18030"))))
 def test_no_bytes_crash_the_reader_or_hang_it(content: bytes) -> None:
     try:
@@ -288,13 +288,14 @@ def test_no_bytes_crash_the_reader_or_hang_it(content: bytes) -> None:
         assert row.seed is None or 0 <= row.seed <= 4000
 
 
-@settings(max_examples=100, deadline=2000)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=20), min_size=1, max_size=10))
+@example(["\u093a", "\u1056"]).via("vowel signs that hang on nothing")
 def test_what_a_spreadsheet_writes_is_read_back(typed: list[str]) -> None:
     lines = ["姓名,备注"] + ['"' + name.replace('"', '""') + '",x' for name in typed]
     rows = read("\n".join(lines)).rows
     assert [row.name for row in rows] == [tidy(name) for name in typed]
-    assert [bool(row.problems) for row in rows] == [not tidy(name) for name in typed]
+    assert [bool(row.problems) for row in rows] == [not is_visible(tidy(name)) for name in typed]
 
 
 @pytest.mark.parametrize("cut", ["编号,姓名,单位\n1,赵一,甲队\n2,钱", "编号,姓名,单位\n1,赵一,甲队\n2"])
