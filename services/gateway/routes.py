@@ -102,6 +102,7 @@ _RESULTS: Final[Mapping[str, str]] = {
     f"{_EVENT}/log": "GET",
     f"{_EVENT}/log/csv": "GET",
     f"{_EVENT}/feed": "GET",
+    f"{_EVENT}/alerts": "GET",
     f"{_EVENT}/standings": "GET",
     f"{_EVENT}/standings/<int:entrant_number>": "GET",
     f"{_EVENT}/crosstable": "GET",

@@ -20,6 +20,7 @@ def create_app() -> OpenAPI:
         database=database,
         celery=make_celery(found.redis_url, prefix=found.redis_prefix, for_worker=False),
         deadline_ms=settings.pairing_deadline_ms(),
+        lease_seconds=settings.pairing_lease_seconds(),
         standings=KeptValues(MOST_TABLES),
         explanations=KeptValues(MOST_EXPLANATIONS),
     )

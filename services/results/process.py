@@ -27,6 +27,8 @@ class Process:
     celery: Celery
     deadline_ms: int
     """How long a solver may take by default, in milliseconds."""
+    lease_seconds: int
+    """How long a worker's claim lasts; whether a worker is alive follows from it."""
     standings: KeptValues
     """By event, feed number, round and form."""
     explanations: KeptValues

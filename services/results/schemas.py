@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt
 
 from qisai.db.jobs import JobState
+from qisai.db.records import Severity
 from qisai.kernel.model import Result
 from qisai.kernel.tournament_file import MAX_ADJUSTMENT
 from qisai.web.requests import MOST_VERSION
@@ -31,7 +32,7 @@ from services.results.operations.clocks import MOST_SECONDS, ClockAction
 __all__ = [
     "AfterQuery", "AlertPath", "AlertsQuery", "BoardPath", "EntrantPath", "EventPath", "FeedQuery", "ImportQuery",
     "JobPath", "JobsQuery", "LogQuery", "NeededReason", "PageQuery", "Reason", "ResultBody",
-    "ResultsBody", "RoundPath",
+    "ResultsBody", "RoundPath", "StartBody",
 ]  # fmt: skip
 
 
@@ -41,6 +42,12 @@ class BoardPath(BaseModel):
 
 class JobPath(BaseModel):
     job_id: Id
+
+
+class StartBody(Reason):
+    """A reason is for taking a start back; starting needs none."""
+
+    undo: StrictBool = False
 
 
 class AlertPath(BaseModel):
@@ -93,6 +100,7 @@ class QueueQuery(Query):
 class AlertsQuery(PageQuery):
     open: bool = True
     """Only alerts whose cause is not gone."""
+    severity: Severity | None = None
 
 
 class AfterQuery(Query):

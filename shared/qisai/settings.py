@@ -167,6 +167,11 @@ def pairing_deadline_ms() -> int:
     return number("QISAI_PAIRING_DEADLINE_MS", default=10_000, least=50, most=3_600_000)
 
 
+def pairing_lease_seconds() -> int:
+    """How long a worker's claim on a job lasts unless renewed; from when on a worker is silent follows from it."""
+    return number("QISAI_PAIRING_LEASE_SECONDS", default=15, least=2, most=3600)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
     """What the gateway needs."""
@@ -234,7 +239,7 @@ def pairing_settings() -> PairingSettings:
         redis_url=need("QISAI_REDIS_URL"),
         redis_prefix=read("QISAI_REDIS_PREFIX", "qisai:") or "",
         deadline_ms=pairing_deadline_ms(),
-        lease_seconds=number("QISAI_PAIRING_LEASE_SECONDS", default=15, least=2, most=3600),
+        lease_seconds=pairing_lease_seconds(),
         max_attempts=number("QISAI_PAIRING_MAX_ATTEMPTS", default=5, least=1, most=100),
         breaker_pause_seconds=number("QISAI_BREAKER_PAUSE_SECONDS", default=60, least=1, most=86_400),
         canary_seconds=number("QISAI_CANARY_SECONDS", default=60, most=86_400),

@@ -57,6 +57,7 @@ RESULTS: Final[dict[str, str]] = {
     "POST /api/v1/events/<event_id>/finish": "AOC",
     "POST /api/v1/events/<event_id>/reopen": "AOC",
     "GET /api/v1/events/<event_id>/feed": EVERYBODY,
+    "GET /api/v1/events/<event_id>/alerts": STAFF,
     "GET /api/v1/events/<event_id>/log": STAFF,
     "GET /api/v1/events/<event_id>/log/csv": STAFF,
     "GET /api/v1/events/<event_id>/exports/json": EVERYBODY,

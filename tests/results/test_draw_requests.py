@@ -49,6 +49,25 @@ def test_asking_again_is_asking_once(play: Play) -> None:
     assert play.chief.post(f"{play.round(1)}/draws").json["id"] != first.json["id"]
 
 
+def test_the_list_of_draws_tells_the_latest_job_of_the_round(play: Play) -> None:
+    def job(round_no: int = 1) -> Any:
+        return play.chief.get(f"{play.round(round_no)}/draws").json["job"]
+
+    def end(job_id: int, **values: Any) -> None:
+        with play.service.owner() as session:
+            session.execute(sa.update(JobRow).where(JobRow.id == job_id).values(finished_at=sa.func.now(), **values))
+
+    assert job() is None
+    first = play.chief.post(f"{play.round(1)}/draws").json["id"]
+    assert (job()["id"], job()["state"], job()["waiting"]["reason"]) == (first, "queued", "waiting-for-a-worker")
+    end(first, state="failed", outcome={"slug": "solver-done", "detail": "The solver found none."})
+    assert job() == play.chief.get(f"/api/v1/jobs/{first}").json
+    second = play.chief.post(f"{play.round(1)}/draws").json["id"]
+    end(second, state="cancelled")
+    assert (job()["id"], job()["state"]) == (second, "cancelled")
+    assert job(2) is None
+
+
 def test_a_connection_may_ask_for_many_draws(play: Play) -> None:
     """Pins the predicate without parameters: the driver prepares a statement it has sent five times, and PostgreSQL
     then makes one plan for all parameters, in which it no longer knows the partial index by them."""

@@ -8,12 +8,13 @@ import pytest
 import sqlalchemy as sa
 
 from qisai.db.accounts import Role
-from qisai.db.jobs import BreakerRow, JobRow, JobState, KeeperRow, WorkerRow
+from qisai.db.jobs import BreakerRow, JobRow, JobState, KeeperRow, WorkerRow, worker_dead_seconds
 from qisai.db.records import AlertRow, Severity
 from qisai.kernel.model import Result
 from qisai.web.requests import encode_cursor
+from services.pairing.heartbeat import dead_seconds
 from tests import calls, fields
-from tests.results.conftest import Play, Service, problem
+from tests.results.conftest import Play, Service, make_play, problem
 
 
 @pytest.fixture
@@ -145,6 +146,19 @@ def test_workers_are_listed_with_the_time_since_they_were_seen(ops: calls.Caller
     assert 39 <= seen["seen_seconds_ago"] < 60
 
 
+@pytest.mark.parametrize(("seconds", "is_alive"), [(3, True), (17, True), (21, False), (40, False)])
+def test_a_worker_lives_by_the_limit_that_the_alert_goes_by(
+    ops: calls.Caller, service: Service, seconds: int, is_alive: bool
+) -> None:
+    with service.owner() as session:
+        worker = {"host": "h", "pid": 7, "release": "0.1.0", "algorithms": ["qisai/1"], "queues": ["pairing.small"]}
+        seen_at = sa.func.now() - sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+        session.add(WorkerRow(name="w1", seen_at=seen_at, **worker))
+    (seen,) = ops.get("/api/v1/ops/workers").json["items"]
+    assert seen["is_alive"] is is_alive
+    assert worker_dead_seconds(15) == dead_seconds(15) == 20, "what the keeper's alert goes by"
+
+
 def test_a_breaker_can_be_reset_and_the_log_says_by_whom(play: Play, ops: calls.Caller) -> None:
     problem(ops.post(f"/api/v1/ops/breakers/{play.field.event_id}/reset"), 404, "breaker-not-found")
     with play.service.owner() as session:
@@ -173,6 +187,48 @@ def test_an_alert_is_acknowledged_by_who_was_first(ops: calls.Caller, service: S
     assert ops.post(url).json["acknowledged_by"] == "李运维"
     assert service.person(Role.OPS, name="王运维").post(url).json["acknowledged_by"] == "李运维"
     problem(ops.post("/api/v1/ops/alerts/999999/acknowledge"), 404, "alert-not-found")
+
+
+def add_alerts(play: Play, *, other: int | None = None) -> None:
+    """An open and a cleared alert of the event, one of another event, two of the whole platform."""
+    event_id = play.field.event_id
+    detail = {"slug": "solver-deadline", "detail": "The solver did not finish before its deadline.", "round": 2}
+    with play.service.owner() as session:
+        for kind, of, severity, more in (
+            ("draw-degraded", event_id, Severity.WARNING, {"detail": detail}),
+            ("draw-failed", event_id, Severity.WARNING, {"cleared_at": sa.func.now()}),
+            ("draw-failed", other, Severity.WARNING, {}),
+            ("no-live-worker", None, Severity.CRITICAL, {}),
+            ("canary-late", None, Severity.WARNING, {}),
+        ):
+            if of is not None or kind != "draw-failed":
+                row = {"key": f"{of or 'all'}", "severity": severity, "detail": {}, **more}
+                session.add(AlertRow(kind=kind, event_id=of, **row))
+
+
+def test_alerts_of_an_event_are_for_those_who_work_at_it(play: Play, ops: calls.Caller, service: Service) -> None:
+    other = make_play(service)
+    add_alerts(play, other=other.field.event_id)
+    seen: Any = play.chief.get(f"{play.event}/alerts", headers={"Accept-Language": "zh-CN"}).json
+    assert [(alert["kind"], alert["detail"]["round"]) for alert in seen["items"]] == [("draw-degraded", 2)]
+    assert "时限" in seen["items"][0]["detail"]["detail"]
+    assert [one["kind"] for one in play.referee().get(f"{play.event}/alerts").json["items"]] == ["draw-degraded"]
+    problem(other.chief.get(f"{play.event}/alerts"), 403, "no-right")
+    problem(ops.get(f"{play.event}/alerts"), 403, "no-right")
+    problem(service.public().get(f"{play.event}/alerts"), 401, "sign-in-needed")
+
+
+def test_who_operates_sees_the_critical_ones_of_everywhere_beside_those_of_an_event(
+    play: Play, ops: calls.Caller, service: Service
+) -> None:
+    other = make_play(service)
+    add_alerts(play, other=other.field.event_id)
+    critical: Any = ops.get("/api/v1/ops/alerts?severity=critical").json
+    assert [alert["kind"] for alert in critical["items"]] == ["no-live-worker"]
+    problem(ops.get("/api/v1/ops/alerts?severity=loud"), 422, "invalid-request")
+    admin = service.person(Role.ASSOCIATION_ADMIN)
+    both: Any = admin.get(f"{play.event}/alerts").json
+    assert [alert["kind"] for alert in both["items"]] == ["no-live-worker", "draw-degraded"]
 
 
 def test_ops_have_no_event_data_to_write(play: Play, ops: calls.Caller) -> None:

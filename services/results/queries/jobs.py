@@ -29,6 +29,12 @@ def job(session: Session, job_id: int) -> Any:
     return row
 
 
+def latest_of_round(session: Session, event_id: int, *, round_no: int) -> Any | None:
+    """The job that was asked for last, as `job` gives it; None where nobody asked yet."""
+    of_round = _query().where(JobRow.event_id == event_id, JobRow.round_no == round_no)
+    return session.execute(of_round.order_by(JobRow.id.desc()).limit(1)).one_or_none()
+
+
 def jobs(
     session: Session,
     *,

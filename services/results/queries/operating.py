@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.events import EventRow
-from qisai.db.jobs import KEEPER_LEADS, BreakerRow, JobRow, JobState, KeeperRow, WorkerRow
-from qisai.db.records import AlertRow
+from qisai.db.jobs import KEEPER_LEADS, BreakerRow, JobRow, JobState, KeeperRow, WorkerRow, worker_lives
+from qisai.db.records import AlertRow, Severity
 
 HISTORY_STEPS: Final = 60
 """Of a whole number of minutes each; the last one ends with the present minute."""
@@ -75,12 +75,13 @@ def event_names(session: Session, event_ids: Iterable[int | None]) -> dict[int |
     return {row.id: row.name for row in rows}
 
 
-def workers(session: Session) -> Sequence[Any]:
-    """Workers by name, with the seconds since each was seen."""
+def workers(session: Session, *, lease_seconds: int) -> Sequence[Any]:
+    """Workers by name, with the seconds since each was seen and whether it is alive by that."""
     w = WorkerRow
     age = sa.func.extract("epoch", sa.func.clock_timestamp() - w.seen_at).label("age")
     columns = (w.name, w.host, w.pid, w.release, w.algorithms, w.queues, w.started_at, w.seen_at)
-    return session.execute(sa.select(*columns, w.job_id, w.load, age).order_by(w.name)).all()
+    is_alive = worker_lives(lease_seconds).label("is_alive")
+    return session.execute(sa.select(*columns, w.job_id, w.load, age, is_alive).order_by(w.name)).all()
 
 
 def keepers(session: Session) -> Sequence[Any]:
@@ -97,11 +98,25 @@ def breakers(session: Session) -> Sequence[BreakerRow]:
     return session.scalars(sa.select(BreakerRow).order_by(BreakerRow.event_id)).all()
 
 
-def alerts(session: Session, *, only_open: bool, before_id: int | None, limit: int) -> Sequence[AlertRow]:
+def alerts(
+    session: Session, *, only_open: bool, severity: Severity | None, before_id: int | None, limit: int
+) -> Sequence[AlertRow]:
     """Alerts, latest first; `only_open`: those whose cause is not gone."""
     query = sa.select(AlertRow).order_by(AlertRow.id.desc()).limit(limit)
     if only_open:
         query = query.where(AlertRow.cleared_at.is_(None))
+    if severity is not None:
+        query = query.where(AlertRow.severity == severity)
     if before_id is not None:
         query = query.where(AlertRow.id < before_id)
     return session.scalars(query).all()
+
+
+def alerts_at_event(session: Session, event_id: int, *, with_critical: bool, limit: int) -> Sequence[AlertRow]:
+    """Open alerts of an event, `with_critical` also those of everywhere that are critical; latest first."""
+    a = AlertRow
+    wanted = a.event_id == event_id
+    if with_critical:
+        wanted = sa.or_(wanted, a.severity == Severity.CRITICAL)
+    query = sa.select(a).where(a.cleared_at.is_(None), wanted)
+    return session.scalars(query.order_by(a.id.desc()).limit(limit)).all()

@@ -39,10 +39,13 @@ def ask(path: RoundPath, body: DrawRequest) -> Response:
 @api.get("/events/<int:event_id>/rounds/<int:round_no>/draws")
 @requires(Right.PAIR)
 def list_draws(path: RoundPath) -> Response:
-    """All draws of the round, latest first."""
-    with here().database.transaction() as session:
+    """All draws of the round, latest first, and the job that was asked for last: what runs, or why it ended."""
+    with here().database.snapshot() as session:
         rows = queries.draws_of_round(session, path.event_id, round_no=path.round_no)
-    return Answer(body=answers.page([draw_answers.summary(row, row.pairing_no_now) for row in rows])).response()
+        job = jobs_queries.latest_of_round(session, path.event_id, round_no=path.round_no)
+    said = None if job is None else draw_answers.job(job, request.accept_languages)
+    items = [draw_answers.summary(row, row.pairing_no_now) for row in rows]
+    return Answer(body={**answers.page(items), "job": said}).response()
 
 
 @api.get("/events/<int:event_id>/rounds/<int:round_no>/draws/<int:draw_no>")

@@ -10,14 +10,12 @@ from flask_openapi3 import APIBlueprint, Tag
 from sqlalchemy.orm import Session
 
 from qisai.db.jobs import BreakerRow
-from qisai.db.records import AlertRow
 from qisai.web.identity import current_caller
 from qisai.web.requests import Answer, encode_cursor
 from qisai.web.rights import Right, requires
-from services.results import answers, draw_answers
+from services.results import alert_answers, answers, draw_answers
 from services.results.answers import moment
 from services.results.cursors import id_before
-from services.results.job_reasons import in_words
 from services.results.operations import draw_requests
 from services.results.operations import operating as operations
 from services.results.process import here
@@ -87,9 +85,9 @@ def cancel_job(path: JobPath) -> Response:
 @api.get("/workers")
 @requires(Right.OPERATE)
 def list_workers() -> Response:
-    """Pairing workers and when each was last seen."""
+    """Pairing workers, when each was last seen, and whether it is alive by that."""
     with here().database.transaction() as session:
-        rows = queries.workers(session)
+        rows = queries.workers(session, lease_seconds=here().lease_seconds)
     items = [
         {
             "name": row.name,
@@ -101,6 +99,7 @@ def list_workers() -> Response:
             "started_at": moment(row.started_at),
             "seen_at": moment(row.seen_at),
             "seen_seconds_ago": round(float(row.age), 1),
+            "is_alive": row.is_alive,
             "job_id": row.job_id,
             "load": None if row.load is None else round(row.load, 2),
         }
@@ -134,9 +133,15 @@ def reset_breaker(path: EventPath) -> Response:
 def list_alerts(query: AlertsQuery) -> Response:
     """Alerts, latest first."""
     with here().database.transaction() as session:
-        rows = queries.alerts(session, only_open=query.open, before_id=id_before(query.cursor), limit=query.limit + 1)
+        rows = queries.alerts(
+            session,
+            only_open=query.open,
+            severity=query.severity,
+            before_id=id_before(query.cursor),
+            limit=query.limit + 1,
+        )
         names = queries.event_names(session, (row.event_id for row in rows))
-        items = [{**_alert(row), "event_name": names.get(row.event_id)} for row in rows]
+        items = alert_answers.alerts(rows, names, request.accept_languages)
     return _page(items, limit=query.limit)
 
 
@@ -146,7 +151,7 @@ def acknowledge_alert(path: AlertPath) -> Response:
     """Notes who has seen an alert; who was first stays."""
     with here().database.transaction() as session:
         row = operations.acknowledge(session, current_caller().actor, alert_id=path.alert_id)
-        return Answer(body=_alert(row)).response()
+        return Answer(body=alert_answers.alert(row, request.accept_languages)).response()
 
 
 def _jobs(session: Session, rows: Sequence[Any]) -> list[dict[str, Any]]:
@@ -183,21 +188,4 @@ def _breaker(row: BreakerRow) -> dict[str, Any]:
         "trial_job_id": row.trial_job_id,
         "version": row.version,
         "updated_at": moment(row.updated_at),
-    }
-
-
-def _alert(row: AlertRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "kind": row.kind,
-        "key": row.key,
-        "severity": row.severity.value,
-        "event_id": row.event_id,
-        "detail": in_words(row.detail, request.accept_languages),
-        "raised_at": moment(row.raised_at),
-        "seen_at": moment(row.seen_at),
-        "times": row.times,
-        "acknowledged_at": moment(row.acknowledged_at),
-        "acknowledged_by": row.acknowledged_by,
-        "cleared_at": moment(row.cleared_at),
     }

@@ -54,6 +54,8 @@ class Worker:
     release: str = ""
     load: float | None = None
     seen_seconds_ago: float = 0.0
+    is_alive: bool = True
+    """Seen within the limit by which the alert that no worker is alive goes."""
 
     @classmethod
     def from_json(cls, body: Json) -> Worker:
@@ -67,6 +69,7 @@ class Worker:
             release=body.get("release") or "",
             load=body.get("load"),
             seen_seconds_ago=body.get("seen_seconds_ago") or 0.0,
+            is_alive=body.get("is_alive", True),
         )
 
 

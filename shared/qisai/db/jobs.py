@@ -116,6 +116,17 @@ class WorkerRow(Base):
     """The machine's load average of the last minute for each of its cores: above 1, work waits for a core."""
 
 
+def worker_dead_seconds(lease_seconds: int) -> float:
+    """A worker that was not seen for so long is taken for dead: four thirds of a lease, which are four of its beats."""
+    return 4 * lease_seconds / 3
+
+
+def worker_lives(lease_seconds: int) -> sa.ColumnElement[bool]:
+    """True for a worker that was seen in time."""
+    unseen = sa.func.make_interval(0, 0, 0, 0, 0, 0, worker_dead_seconds(lease_seconds))
+    return WorkerRow.seen_at > sa.func.clock_timestamp() - unseen
+
+
 class KeeperRow(Base):
     """Heartbeat of a keeper. One of them leads; the others wait to take over."""
 
