@@ -174,7 +174,7 @@ def until(document: dict[str, Any], after: int) -> dict[str, Any]:
 
 
 EXAMPLES = 5
-"""Each plays some dozens of steps over a real database, in two or three seconds on a machine with nothing else to do."""
+"""Each plays some dozens of steps over a real database, in two or three seconds where nothing else runs."""
 
 
 @pytest.mark.timeout(300)
