@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from qisai.db.records import AuditRow
 from qisai.db.rounds import RoundRow, RoundState
 from qisai.db.session import compare_and_set
 from qisai.errors import Conflict, Stale
@@ -38,7 +39,7 @@ def hold_existing(session: Session, event_id: int, *, number: int, seen_version:
     if round_ is None or round_.state is RoundState.PENDING:
         raise Conflict("round-not-published", f"Round {number} is not published.", round=number)
     if round_.version != seen_version:
-        raise stale_round(round_)
+        raise _stale(session, round_)
     return round_
 
 
@@ -48,12 +49,20 @@ def change_round(session: Session, round_: RoundRow, *, to: RoundState, values: 
     if not compare_and_set(
         session, RoundRow, where=where, values={"state": to, "version": round_.version + 1, **values}
     ):
-        raise stale_round(round_)
+        raise _stale(session, round_)
 
 
-def stale_round(round_: RoundRow) -> Stale:
-    """Somebody changed the round meanwhile."""
-    by, at = round_.closed_by or round_.published_by, round_.closed_at or round_.published_at
+def _stale(session: Session, round_: RoundRow) -> Stale:
+    """Somebody changed the round meanwhile: who and when, by the log, which has every change of a round."""
+    a = AuditRow
+    of_round = (a.event_id == round_.event_id, a.subject == f"round:{round_.number}")
+    changed = (a.action == "draw.publish") | a.action.startswith("round.")  # not what was done to a draft
+    query = sa.select(a.actor_name, a.at).where(*of_round, changed).order_by(a.at.desc(), a.id.desc()).limit(1)
+    last = session.execute(query).one_or_none()
+    if last is None:  # it came with a file and was not changed since
+        by, at = round_.closed_by or round_.published_by, round_.closed_at or round_.published_at
+    else:
+        by, at = last.actor_name, last.at
     return Stale(
         "stale",
         f"Round {round_.number} was changed meanwhile: it is version {round_.version} and {round_.state.value} now.",
