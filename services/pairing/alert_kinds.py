@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+import sqlalchemy as sa
+import structlog
 from sqlalchemy.orm import Session
 
-from qisai.db.records import Severity
+from qisai.db.records import AlertRow, Severity
 from qisai.ledger import alerts, feed
+
+log = structlog.get_logger()
 
 
 class AlertKind(StrEnum):
@@ -20,7 +24,8 @@ class AlertKind(StrEnum):
     DRAW_FAILED = "draw-failed"
     """Key: event and round. No draw; ends as the one before."""
     BREAKER_OPEN = "breaker-open"
-    """Key: event. Draws come from the quick search until a trial succeeds or ops reset it."""
+    """Key: event. Draws come from the quick search until a trial succeeds or ops reset it; `state` in its detail is
+    `half_open` while a trial is under way."""
     OTHER_RELEASE = "worker-of-other-release"
     """Key: event. A draw waits for an algorithm that no live worker has."""
     QUEUE_STUCK = "queue-stuck"
@@ -60,3 +65,16 @@ def switch(
         data = {"alert": kind.value, "key": key, "severity": severity.value}
         feed.publish(session, event_id, "alert.raised" if on else "alert.cleared", data=data)
     return changed
+
+
+def note(session: Session, kind: AlertKind, *, key: str, event_id: int, detail: Mapping[str, Any]) -> None:
+    """An open alert of an event says something new, and the event's feed tells it: `alert.changed`, with the detail.
+
+    Nothing where none is open. Takes the row of the event's feed, as `switch` does.
+    """
+    a = AlertRow
+    of_it = (a.kind == kind.value, a.key == key, a.cleared_at.is_(None))
+    values = {"detail": dict(detail), "seen_at": sa.func.now()}
+    if session.execute(sa.update(a).where(*of_it).values(values).returning(a.id)).all():
+        log.info("alert.changed", kind=kind.value, key=key, **detail)
+        feed.publish(session, event_id, "alert.changed", data={"alert": kind.value, "key": key, **detail})

@@ -160,6 +160,8 @@ def _alert(session: Session, ending: Ending, *, state: JobState, why: Mapping[st
     if change is not Change.NONE:
         on, since = change is Change.OPENED, {"job": held.job_id, "round": held.round_no}
         switch(session, AlertKind.BREAKER_OPEN, on=on, key=str(event_id), event_id=event_id, detail=since)
+    if state is JobState.SUPERSEDED:
+        return  # no draw, and no draw refused: what was open before is as open as it was
     bad = {JobState.DEGRADED: AlertKind.DRAW_DEGRADED, JobState.FAILED: AlertKind.DRAW_FAILED}.get(state)
     said = {name: why[name] for name in _SAID if name in why}
     detail = {"job": held.job_id, "round": held.round_no, **said}

@@ -11,12 +11,13 @@ import structlog
 from sqlalchemy.orm import Session
 
 from qisai import telemetry
-from qisai.db.jobs import JobState
+from qisai.db.jobs import BreakerState, JobState
 from qisai.db.session import Database
 from qisai.db.snapshot import read_tournament
 from qisai.errors import QisaiError, Unavailable
 from qisai.kernel.draw_file import draw_to_json
 from services.pairing import breaker, canary, jobs
+from services.pairing.alert_kinds import AlertKind, note
 from services.pairing.breaker import Mode
 from services.pairing.concluding import conclude
 from services.pairing.ending import Ending, end_without_draft, outcome
@@ -85,7 +86,11 @@ def work(database: Database, solver: Solver, *, job_id: int, terms: Terms) -> Jo
 def _admit(session: Session, held: Claim | None, *, terms: Terms) -> Mode:
     if held is None or held.event_id is None:
         return Mode.FULL
-    return breaker.admit(session, held.event_id, job_id=held.job_id, pause_seconds=terms.breaker_pause_seconds)
+    mode = breaker.admit(session, held.event_id, job_id=held.job_id, pause_seconds=terms.breaker_pause_seconds)
+    if mode is Mode.TRIAL:
+        said = {"state": BreakerState.HALF_OPEN.value, "job": held.job_id, "round": held.round_no}
+        note(session, AlertKind.BREAKER_OPEN, key=str(held.event_id), event_id=held.event_id, detail=said)
+    return mode
 
 
 def _say_why_not(database: Database, job_id: int, *, terms: Terms) -> None:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import threading
 from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
 
 from qisai.db.jobs import BreakerRow, BreakerState, JobState
-from qisai.db.records import AlertRow
+from qisai.db.records import AlertRow, FeedEntryRow
 from qisai.db.session import Database as Connections
 from qisai.kernel.model import Result
-from services.pairing.breaker import PAUSE_SECONDS, TIMEOUTS
+from services.pairing import breaker
+from services.pairing.alert_kinds import AlertKind, switch
+from services.pairing.breaker import PAUSE_SECONDS, TIMEOUTS, Mode
 from services.pairing.operations import work
 from services.pairing.solving import Solver
 from services.pairing.terms import Terms
 from tests.fields import Field, add_round, owner_of, ready_event
 from tests.pairing.asking import ask, job, rows
-from tests.servers import Database
+from tests.pairing.test_keeper import keeper_of
+from tests.servers import Database, comes_true
 
 
 @pytest.fixture
@@ -76,6 +80,15 @@ def trip(database: Database, pairing: Connections, event: Field, *, hanging: Sol
         assert work(pairing, hanging, job_id=again(database, event), terms=hasty) is JobState.DEGRADED
 
 
+def opened(pairing: Connections, event: Field) -> None:
+    """The breaker and its alert as the third timeout leaves them."""
+    with pairing.transaction() as session:
+        told = [breaker.record_timeout(session, event.event_id, mode=Mode.FULL) for _ in range(TIMEOUTS)]
+        assert told[-1] is breaker.Change.OPENED
+        key = str(event.event_id)
+        switch(session, AlertKind.BREAKER_OPEN, on=True, key=key, event_id=event.event_id)
+
+
 def test_the_breaker_opens_answers_from_the_search_and_closes_after_a_good_trial(
     database: Database, pairing: Connections, solver: Solver, hanging: Solver, event: Field, hasty: Terms, terms: Terms
 ) -> None:
@@ -103,6 +116,45 @@ def test_a_failed_trial_opens_the_breaker_again(
     let_the_pause_pass(database)
     work(pairing, hanging, job_id=again(database, event), terms=hasty)
     assert state(database) == (BreakerState.OPEN, TIMEOUTS + 1)
+
+
+def test_while_one_draw_is_tried_the_breaker_is_half_open_and_its_alert_says_so(
+    database: Database, pairing: Connections, solver: Solver, event: Field, terms: Terms
+) -> None:
+    """Each change of its state is told; what other draws of the event may do meanwhile stays as it was."""
+    opened(pairing, event)
+    let_the_pause_pass(database)
+    trial = again(database, event)
+    done: list[JobState | None] = []
+    thread = threading.Thread(target=lambda: done.append(work(pairing, solver, job_id=trial, terms=terms)))
+    with owner_of(database.owner_url) as session:
+        # Holding the entrants' table keeps the worker in the middle of its job, after the claim.
+        session.execute(sa.text("LOCK TABLE entrant IN ACCESS EXCLUSIVE MODE"))
+        thread.start()
+        assert comes_true(lambda: state(database) == (BreakerState.HALF_OPEN, TIMEOUTS))
+        with pairing.transaction() as other:
+            assert breaker.admit(other, event.event_id, job_id=trial + 1) is Mode.SEARCH, "one trial at a time"
+        (alert,) = [row for row in rows(database, AlertRow) if row.kind == "breaker-open"]
+        assert (alert.cleared_at, alert.detail) == (None, {"state": "half_open", "job": trial, "round": 2})
+    thread.join(timeout=30)
+    assert done == [JobState.SUCCEEDED]
+    told = [
+        (row.kind, row.data.get("state")) for row in rows(database, FeedEntryRow) if row.data.get("alert") == alert.kind
+    ]
+    assert told == [("alert.raised", None), ("alert.changed", "half_open"), ("alert.cleared", None)]
+
+
+def test_a_breaker_that_ops_reset_takes_its_alert_along(
+    database: Database, pairing: Connections, valkey: str, event: Field
+) -> None:
+    opened(pairing, event)
+    keeper = keeper_of(pairing, valkey)
+    keeper.look()
+    assert "breaker-open" in open_alerts(database), "a look alone settles nothing"
+    with owner_of(database.owner_url) as session:  # as `POST /api/v1/ops/breakers/{event_id}/reset` leaves it
+        session.execute(sa.text("UPDATE breaker SET state = 'closed', timeouts = 0, opened_at = NULL"))
+    keeper.look()
+    assert "breaker-open" not in open_alerts(database)
 
 
 def test_a_draw_that_finishes_breaks_the_row_of_timeouts(

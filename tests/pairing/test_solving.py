@@ -98,6 +98,20 @@ def test_a_solver_that_eats_memory_meets_its_limit_and_not_the_machines() -> Non
     assert (messages[-1].end, messages[-1].detail["reason"]) == (End.CRASHED, "exit code 1")
 
 
+def test_a_solver_that_burns_more_than_its_cpu_time_is_ended_by_the_system() -> None:
+    """The last wall, should the worker not be there to end it: a field that keeps it busy, and no deadline near."""
+    entrants = [{"number": number} for number in range(1, 20_001)]
+    boards = [
+        {"board": n, "first": n, "second": 10_000 + n, "result": ("first_win", "draw", "second_win")[n % 3]}
+        for n in range(1, 10_001)
+    ]
+    busy = {"format": "qisai.tournament/1", "entrants": entrants, "rounds": [{"number": 1, "boards": boards}]}
+    solver = Solver(memory_bytes=2 << 30)
+    messages = list(solver.run({**request(), "tournament": busy, "cpu_seconds": 0}, deadline_ms=90_000, tick_ms=60_000))
+    assert isinstance(messages[-1], Ended)
+    assert (messages[-1].end, messages[-1].detail["reason"]) == (End.CRASHED, f"killed by signal {signal.SIGXCPU:d}")
+
+
 def test_nonsense_from_a_solver_is_a_crash_not_an_exception() -> None:
     messages = list(misbehaving("nonsense").run(request(), deadline_ms=10_000, tick_ms=1_000))
     assert isinstance(messages[-1], Ended)

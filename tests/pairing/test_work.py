@@ -12,7 +12,8 @@ from qisai.kernel.check import violations
 from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Result
 from qisai.kernel.tournament_file import parse_tournament
-from services.pairing import jobs
+from services.pairing import ending, jobs
+from services.pairing.alert_kinds import AlertKind, switch
 from services.pairing.ending import MOST_RESTARTS
 from services.pairing.operations import work
 from services.pairing.solving import Solver
@@ -121,6 +122,10 @@ def test_an_input_that_keeps_changing_ends_as_superseded(
     event, job_id = event_with_job(database)
     with owner_of(database.owner_url) as session:
         session.execute(sa.update(JobRow).values(restarts=MOST_RESTARTS - 1))
+    round_key = ending.round_key(event.event_id, 1)
+    with pairing.transaction() as session:
+        for kind in (AlertKind.DRAW_FAILED, AlertKind.DRAW_DEGRADED):
+            switch(session, kind, on=True, key=round_key, event_id=event.event_id)
 
     class Meddled(Solver):
         def run(self, *args, **kwargs):  # type: ignore[no-untyped-def]
@@ -134,6 +139,8 @@ def test_an_input_that_keeps_changing_ends_as_superseded(
     finally:
         meddled.kill()
     assert job(database, job_id).state is JobState.SUPERSEDED
+    still = {row.kind for row in rows(database, AlertRow) if row.key == round_key and row.cleared_at is None}
+    assert still == {"draw-failed", "draw-degraded"}, "there is no better draw than before"
 
 
 def test_no_legal_draw_fails_with_the_reason_and_is_not_tried_again(
