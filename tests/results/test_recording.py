@@ -92,6 +92,35 @@ def test_the_same_write_again_after_a_lost_answer_is_fine_and_logged_once(round1
     assert (len(log["items"]), log["conflicts"]) == (1, [])
 
 
+def test_a_lost_answer_is_given_again_when_the_round_was_closed_meanwhile(round1: Play) -> None:
+    """One's own write stands there: only another one is told that the round takes none any more."""
+    referee = round1.referee(device="手机1")
+    wanted = {"result": "draw", "reason": "口头报告"}
+    first = referee.put(round1.result_of(1, 1), wanted, version=1)
+    closed = round1.chief.post(f"{round1.round(1)}/close", {"force": True, "reason": "收工"}, version=2)
+    assert closed.status_code == 200
+    before = round1.numbers()
+    again = referee.put(round1.result_of(1, 1), wanted, version=1)
+    assert (again.status_code, again.json, again.headers["ETag"]) == (200, first.json, '"v2"')
+    (item,) = referee.put(
+        f"{round1.round(1)}/results",
+        {"results": [{"board_id": round1.field.board_ids[1, 1], "version": 1, **wanted}]},
+    ).json["items"]
+    assert item["status"] == 200
+    elsewhere = type(referee)(app=referee.app, account_id=referee.account_id, device="手机2")
+    for hand, body, version in (
+        (referee, {**wanted, "result": "first_win"}, 1),
+        (referee, {**wanted, "reason": "误记"}, 1),
+        (referee, wanted, 2),
+        (elsewhere, wanted, 1),
+        (round1.referee(device="手机1"), wanted, 1),
+    ):
+        problem(hand.put(round1.result_of(1, 1), body, version=version), 409, "round-closed")
+    assert round1.numbers() == before
+    log = round1.chief.get(f"/api/v1/boards/{round1.field.board_ids[1, 1]}/log").json
+    assert (len(log["items"]), log["conflicts"]) == (1, [])
+
+
 @pytest.mark.parametrize(
     ("other_device", "other_result"), [("手机2", "draw"), ("手机1", "first_win")], ids=["device", "value"]
 )

@@ -128,14 +128,15 @@ def record_result(
 ) -> Any:
     """Writes a result, or takes it back, with its log row and feed entry; the board as it is then, with names.
 
-    The same write again by the same person and device, when its answer got lost, changes and logs nothing. `within`:
-    the round that the board must be of. `correcting`: the chief referee's, with a reason, also in a closed round, which
-    stays closed; only while the event is running (`Conflict` `event-not-running`).
+    The same write again by the same person and device, when its answer got lost, changes and logs nothing, also where
+    the round was closed meanwhile. `within`: the round that the board must be of. `correcting`: the chief referee's,
+    with a reason, also in a closed round, which stays closed; only while the event is running (`Conflict`
+    `event-not-running`).
 
     Raises `NotFound`, `Gone` (the draw was taken back), `Conflict` `round-closed`, `StaleResult`, `Forbidden`
     (`not-your-board`, `needs-chief-referee`), `Invalid` `reason-needed` for a correction of an earlier round.
     """
-    before = _hold_round(session, board_id, within, may_be_closed=correcting and rights.is_chief)
+    before = _hold_round(session, board_id, within)
     if not rights.may_enter(before.number):
         raise Forbidden("not-your-board", f"Board {before.number} is not one of yours.", board=before.number)
     new = board_value(
@@ -143,6 +144,11 @@ def record_result(
         swapped=before.swapped if wanted.swapped is None else wanted.swapped,
         note=before.note if wanted.note is None else wanted.note,
     )
+    if before.round_state is RoundState.CLOSED and not (correcting and rights.is_chief):
+        present = queries.present_board(session, board_id)  # read anew: `before` may be of before a wait for the round
+        if _stands_there(session, actor, present, seen_version=seen_version, new=new, reason=wanted.reason):
+            return present
+        raise _closed(present)
     written = None
     if before.version == seen_version:
         written = _write(session, actor, before, new=new, reason=wanted.reason)
@@ -178,26 +184,28 @@ def log_refused_write(session: Session, actor: Actor, refused: RefusedWrite) -> 
     )
 
 
-def _hold_round(session: Session, board_id: int, within: RoundOf | None, *, may_be_closed: bool) -> Any:
+def _hold_round(session: Session, board_id: int, within: RoundOf | None) -> Any:
     """The board with its round, which is held so that its state cannot change.
 
-    The board itself is not held: its version decides when it is written. Raises where no result may be written.
+    The board itself is not held: its version decides when it is written. Raises where it is not there, or not any more.
     """
     row = queries.held_board(session, board_id)
     if row is None or (within is not None and (row.event_id, row.round_no) != (within.event_id, within.number)):
         raise NotFound("board-not-found", f"There is no board {board_id}.")
     if row.unpublished_at is not None or row.round_state is RoundState.PENDING:
         raise _gone(row)
-    if row.round_state is RoundState.CLOSED and not may_be_closed:
-        raise Conflict(
-            "round-closed",
-            f"Round {row.round_no} was closed by {row.closed_by} at {moment(row.closed_at)};"
-            " the chief referee can reopen it.",
-            round=row.round_no,
-            closed_by=row.closed_by,
-            closed_at=moment(row.closed_at),
-        )
     return row
+
+
+def _closed(row: Any) -> Conflict:
+    return Conflict(
+        "round-closed",
+        f"Round {row.round_no} was closed by {row.closed_by} at {moment(row.closed_at)};"
+        " the chief referee can reopen it.",
+        round=row.round_no,
+        closed_by=row.closed_by,
+        closed_at=moment(row.closed_at),
+    )
 
 
 def _gone(row: Any) -> Gone:
@@ -230,9 +238,7 @@ def _lost_answer(
     present = queries.present_board(session, board_id)
     if present.unpublished_at is not None:
         raise _gone(present)
-    same_hand = (present.updated_account_id, present.updated_device) == (actor.account_id, actor.device)
-    same_value = present.version == seen_version + 1 and value_of(present) == new
-    if same_value and same_hand and queries.reason_of(session, board_id, version=present.version) == reason:
+    if _stands_there(session, actor, present, seen_version=seen_version, new=new, reason=reason):
         return present
     refused = RefusedWrite(
         event_id=present.event_id,
@@ -252,6 +258,15 @@ def _lost_answer(
         "updated_at": moment(present.updated_at),
     }
     raise StaleResult(refused, current)
+
+
+def _stands_there(
+    session: Session, actor: Actor, present: Any, *, seen_version: int, new: dict[str, Any], reason: str
+) -> bool:
+    """Whether the same write, by the same person and device with the same reason, made the board what it is."""
+    same_hand = (present.updated_account_id, present.updated_device) == (actor.account_id, actor.device)
+    same_value = present.version == seen_version + 1 and value_of(present) == new
+    return same_value and same_hand and queries.reason_of(session, present.id, version=present.version) == reason
 
 
 def _refuse_correction(session: Session, board: Any, rights: Rights) -> None:
