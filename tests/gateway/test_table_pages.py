@@ -179,3 +179,15 @@ def test_every_line_of_the_arithmetic_says_why(platform: Platform, public: Perso
     page = public.page(f"/events/{event_id}/standings/3")
     assert "points given or taken by the chief referee" in page
     assert "own points" in page
+
+
+@pytest.mark.parametrize("path", ["standings", "crosstable", "prizes", "entrants/1", "standings/1"])
+def test_a_table_says_which_of_its_rounds_is_under_way(platform: Platform, public: Person, path: str) -> None:
+    event_id = platform.event(tournament(reported=1))
+    said = "Round 2 is under way: 1 of 4 results are in."
+    assert said in public.page(f"/events/{event_id}/{path}")
+    assert "under way" not in public.page(f"/events/{event_id}/{path}?after=1")
+    assert "第 2 轮进行中：已报 1 / 4 场成绩。" in public.page(f"/events/{event_id}/{path}?lang=zh-Hans")
+    public.http.cookies.clear()
+    whole = platform.event(tournament(reported=4))
+    assert "under way" not in public.page(f"/events/{whole}/{path}")

@@ -9,11 +9,15 @@ for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
 }
 
 for (const input of document.querySelectorAll("input[data-find]")) {
+  const none = document.querySelector(`[data-none="${input.dataset.find}"]`);
   const find = () => {
     const wanted = input.value.trim().toLowerCase();
+    let left = 0;
     for (const row of document.querySelectorAll(`${input.dataset.find} tbody tr`)) {
       row.hidden = wanted !== "" && !`${row.textContent} ${row.dataset.letters ?? ""}`.toLowerCase().includes(wanted);
+      if (!row.hidden) left += 1;
     }
+    if (none) none.textContent = left || wanted === "" ? "" : none.dataset.text;
   };
   input.addEventListener("input", find);
   document.addEventListener("qisai:refreshed", find);
