@@ -11,10 +11,11 @@ from qisai.web.shapes import Body, EventPath, Id, Query, plain
 from services.registration.value_types import (
     BirthYear,
     BoardNumber,
+    ClubName,
     Day,
     Email,
+    EntrantName,
     ExternalId,
-    Name,
     Notes,
     Phone,
     SearchText,
@@ -48,7 +49,7 @@ class ImportQuery(Query):
 class PersonBody(Body):
     """A member of a team; a name alone will do."""
 
-    name: Name
+    name: EntrantName
     birth_year: BirthYear | None = None
     external_id: ExternalId | None = None
 
@@ -64,7 +65,7 @@ Members = Annotated[list[PersonBody], Field(max_length=20)]
 class OwnValues(Body):
     """What people say about themselves."""
 
-    club: ShortText = ""
+    club: ClubName = ""
     members: Members = Field(default_factory=list)
     substitutes: Members = Field(default_factory=list)
     sex: Sex | None = None
@@ -89,13 +90,13 @@ class EntrantValues(OwnValues):
 
 
 class EntrantBody(EntrantValues):
-    name: Name
+    name: EntrantName
 
 
 class RegistrationBody(OwnValues):
     """How somebody registers on their own."""
 
-    name: Name
+    name: EntrantName
 
 
 class RegistrationPath(BaseModel):
@@ -105,7 +106,7 @@ class RegistrationPath(BaseModel):
 class EntrantChange(EntrantValues):
     """Only what is said is changed."""
 
-    name: Name = "?"
+    name: EntrantName = "?"
 
 
 class ExportQuery(Query):

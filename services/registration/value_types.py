@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StrictInt, StrictStr
 
-from qisai.formats.typed_text import email_fits, phone_fits, tidy, unprintable
+from qisai.formats.typed_text import email_fits, phone_fits, tidy, tidy_name, unprintable
 from qisai.web.shapes import plain, refused, visible
 from services.registration.states import SLUGS
 
 
-def _tidy(text: Any) -> Any:
+def _tidy(text: Any, *, by: Callable[[str], str] = tidy) -> Any:
     """Checked before it is tidied: what cannot be stored is refused, not silently dropped."""
     if not isinstance(text, str):
         return text
-    neat = tidy(text)
+    neat = by(text)
     if unprintable(neat) is not None:
         raise refused("characters", "contains control characters or broken Unicode; remove them")
     return neat
 
 
+def _tidy_name(text: Any) -> Any:
+    return _tidy(text, by=tidy_name)
+
+
 Name = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=200), AfterValidator(visible)]
 ShortText = Annotated[StrictStr, BeforeValidator(_tidy), Field(max_length=200)]
+EntrantName = Annotated[
+    StrictStr, BeforeValidator(_tidy_name), Field(min_length=1, max_length=200), AfterValidator(visible)
+]
+ClubName = Annotated[StrictStr, BeforeValidator(_tidy_name), Field(max_length=200)]
 ExternalId = Annotated[StrictStr, BeforeValidator(_tidy), Field(min_length=1, max_length=60)]
 SearchText = Annotated[str, Field(max_length=200), AfterValidator(plain)]
 Seed = Annotated[StrictInt, Field(ge=0, le=4000)]

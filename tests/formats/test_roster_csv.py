@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qisai.errors import Invalid, QisaiError, TooLarge
 from qisai.formats.roster import MAX_BYTES, MAX_ROWS, Roster, read_roster
 from qisai.formats.roster_columns import Column, columns_of
-from qisai.formats.typed_text import is_visible, tidy
+from qisai.formats.typed_text import is_visible, name_key, tidy, tidy_name
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 
@@ -153,7 +153,14 @@ def test_an_empty_file_is_refused(nothing: bytes) -> None:
     ("typed", "kept"),
     [
         ("\u200b陈\u200d一\ufeff", "陈一"),
-        ("\u3000陈\u3000 一 ", "陈 一"),
+        ("\u3000陈\u3000 一 ", "陈一"),
+        ("陈 一", "陈 一"),
+        ("Ａｎａ　Ｍａｒíａ", "Ana María"),
+        ("Ana\u3000陈", "Ana 陈"),
+        ("葛\U000e0100\u3000𠮷", "葛\U000e0100𠮷"),
+        ("陈一２", "陈一2"),
+        ("＝１＋１", "＝1＋1"),
+        ("㊣㎡Ⅳ豈", "㊣㎡Ⅳ豈"),
         ("陈\u3164一\u2800", "陈 一"),
         ("\U000e0001陈\U000e0041一", "陈一"),
         ("𠮷野𡈽", "𠮷野𡈽"),
@@ -167,8 +174,24 @@ def test_an_empty_file_is_refused(nothing: bytes) -> None:
         ('"陈\n一"', "陈 一"),
     ],
 )
-def test_names_are_kept_as_typed_but_for_what_cannot_be_seen(typed: str, kept: str) -> None:
+def test_names_are_kept_as_typed_but_for_full_width_and_what_cannot_be_seen(typed: str, kept: str) -> None:
     assert names(read(f"姓名,单位\n{typed},甲\n")) == [kept]
+
+
+def test_clubs_and_members_are_read_like_names_and_notes_as_they_are() -> None:
+    (row,) = read("队名,单位,队员,备注\n甲队１,Ｂ　校,陈　一、Ａｎａ,１　楼\n").rows
+    assert (row.name, row.club, row.members, row.notes) == ("甲队1", "B 校", ("陈一", "Ana"), "１ 楼")
+
+
+def test_one_name_spaced_otherwise_has_one_key() -> None:
+    assert {name_key(name) for name in ("陈一", "陈 一", "陈\u3000一", "陈 \u200b 一")} == {"陈一"}
+    assert name_key("Ana Ma") != name_key("Anama")
+
+
+def test_very_many_spaces_in_a_name_cost_little() -> None:
+    started = process_time()
+    assert tidy_name("陈" + "\u3000" * 1_000_000 + "x") == "陈 x"
+    assert process_time() - started < 6
 
 
 @pytest.mark.parametrize(
@@ -294,7 +317,7 @@ def test_no_bytes_crash_the_reader_or_hang_it(content: bytes) -> None:
 def test_what_a_spreadsheet_writes_is_read_back(typed: list[str]) -> None:
     lines = ["姓名,备注"] + ['"' + name.replace('"', '""') + '",x' for name in typed]
     rows = read("\n".join(lines)).rows
-    assert [row.name for row in rows] == [tidy(name) for name in typed]
+    assert [row.name for row in rows] == [tidy_name(name) for name in typed]
     assert [bool(row.problems) for row in rows] == [not is_visible(tidy(name)) for name in typed]
 
 

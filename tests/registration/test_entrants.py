@@ -134,7 +134,10 @@ def test_the_public_list_is_answered_304_until_something_changes_and_never_inste
 
 def test_names_are_stored_tidy(fair: Fair) -> None:
     made = fair.add("\u3000陈\u200b一 ", club="甲\u3000\u3000队")
-    assert (made["name"], made["club"]) == ("陈一", "甲 队")
+    assert (made["name"], made["club"]) == ("陈一", "甲队")
+    made = fair.add("陈\u3000二", club="Ａ校１ 队")
+    assert (made["name"], made["club"]) == ("陈二", "A校1 队")
+    assert [one["name"] for one in ok(fair.desk.get(f"{fair.entrants_path}?q=陈\u3000二"))["items"]] == ["陈二"]
     assert fair.add("Mari\u0301a")["name"] == "Mar\u00eda"
 
 

@@ -114,6 +114,56 @@ def test_two_people_of_one_name_are_a_warning_and_stay_two_when_imported_again(f
     assert len(field(fair)) == 2
 
 
+def reason_slugs(report: dict[str, Any]) -> list[list[str]]:
+    return [[reason["slug"] for reason in row["reasons"]] for row in report["rows"]]
+
+
+def test_a_corrected_club_changes_the_only_one_of_that_name_and_says_so(fair: Fair) -> None:
+    ok(send(fair, "姓名,单位\n陈一,甲\n林二,乙\n"))
+    corrected = "姓名,单位\n陈一,乙\n林二,乙\n"
+    report = ok(send(fair, corrected, dry_run=True))
+    assert (outcomes(report), reason_slugs(report)) == (["changed", "same"], [["by-name-alone"], []])
+    assert report["rows"][0]["changes"] == ["club"]
+    ok(fair.desk.post(f"{fair.entrants_path}/import?dry_run=false&plan={report['plan']}", data=corrected.encode(),
+                      content_type="text/csv"))  # fmt: skip
+    assert field(fair) == [("", "林二", "乙", 0), ("", "陈一", "乙", 0)]
+    assert outcomes(ok(send(fair, corrected))) == ["same", "same"]
+
+
+def test_a_name_that_stands_twice_here_or_in_the_sheet_tells_nobody(fair: Fair) -> None:
+    ok(send(fair, "姓名,单位\n陈一,甲\n"))
+    twice = ok(send(fair, "姓名,单位\n陈一,乙\n陈一,丙\n", dry_run=True))
+    assert (outcomes(twice), reason_slugs(twice)) == (["new", "new"], [["same-name"], ["same-name"]])
+    beside = ok(send(fair, "姓名,单位\n陈一,乙\n陈一,甲\n", dry_run=True))
+    assert (outcomes(beside), reason_slugs(beside)) == (["new", "same"], [["same-name"], ["same-name"]])
+    ok(send(fair, "姓名,单位\n陈一,乙\n陈一,甲\n"))
+    report = ok(send(fair, "姓名,单位\n陈一,丙\n", dry_run=True))
+    assert (outcomes(report), reason_slugs(report)) == (["new"], [["same-name"]])
+
+
+def test_by_name_alone_nobody_is_another_year_another_number_or_gone(service: Service) -> None:
+    chess = make_fair(service, profile="chess")
+    ok(send(chess, "姓名,单位,出生年\n陈一,甲,1990\n"))
+    assert outcomes(ok(send(chess, "姓名,单位,出生年\n陈一,乙,2001\n", dry_run=True))) == ["new"]
+    assert outcomes(ok(send(chess, "姓名,单位,出生年\n陈一,乙,1990\n", dry_run=True))) == ["changed"]
+    fair = make_fair(service)
+    ok(send(fair, "编号,姓名,单位\n1,陈一,甲\n,林二,甲\n"))
+    assert outcomes(ok(send(fair, "编号,姓名,单位\n2,陈一,乙\n", dry_run=True))) == ["new"]
+    assert outcomes(ok(send(fair, "姓名,单位\n陈一,乙\n", dry_run=True))) == ["changed"]
+    (one,) = ok(fair.desk.get(f"{fair.entrants_path}?q=林二"))["items"]
+    fair.move(one, "cancelled")
+    assert outcomes(ok(send(fair, "姓名,单位\n林二,乙\n", dry_run=True))) == ["new"]
+
+
+def test_full_width_letters_and_spaces_are_no_other_person(fair: Fair) -> None:
+    ok(send(fair, "姓名,单位\n陈一,甲队1\nAna,甲队1\n"))
+    report = ok(send(fair, "姓名,单位\n陈\u3000一,甲队１\nＡｎａ,甲队１\n"))
+    assert outcomes(report) == ["same", "same"]
+    assert reason_slugs(ok(send(fair, "姓名,单位\n陈 一,乙\n陈一,丙\n", dry_run=True))) == [["same-name"]] * 2
+    ok(send(fair, "姓名,单位\n陈 一,甲队1\n"))
+    assert [name for _id, name, *_ in field(fair)] == ["Ana", "陈 一"]
+
+
 def test_another_number_is_another_person_even_with_the_same_name_and_club(fair: Fair) -> None:
     ok(send(fair, "编号,姓名,单位\n1,陈一,甲队\n"))
     report = ok(send(fair, "编号,姓名,单位\n2,陈一,甲队\n"))
@@ -272,7 +322,9 @@ def test_reasons_that_come_from_the_field_are_said_in_chinese_too(service: Servi
     one = fair.add("陈一", club="甲", birth_year=1990)
     fair.move(one, "cancelled")
     fair.add("林二", club="乙")
-    sheet = "编号,姓名,单位,性别\n1,陈一,甲,男\n2,林二,丙,\n3,王三,丙,\n4,王三,丁,\n4,赵四,丁,\n"
+    fair.add("林二", club="戊")
+    fair.add("孙五", club="乙")
+    sheet = "编号,姓名,单位,性别\n1,陈一,甲,男\n2,林二,丙,\n3,王三,丙,\n4,王三,丁,\n4,赵四,丁,\n5,孙五,丁,\n"
     path = f"{fair.entrants_path}/import?dry_run=true"
     found = reasons(ok(fair.desk.post(path, data=sheet.encode(), content_type="text/csv", headers=chinese)))
     by_slug = {f"{row} {slug}": detail for (row, _column, slug), detail in found.items()}
@@ -281,6 +333,7 @@ def test_reasons_that_come_from_the_field_are_said_in_chinese_too(service: Servi
         "3 same-name": "本比赛中另有一位 林二，按另一人处理。",
         "5 same-name": "第 4 行也有 王三，按另一人处理。",
         "6 duplicate": "4 在第 5 行已出现。",
+        "7 by-name-alone": "按姓名认作本比赛中唯一的 孙五（原单位“乙”），将作修改；若是另一人，请填出生年或编号。",
     }
     teams = make_fair(service, profile="shengji")
     lines = ["甲队,陈一、林二,", "乙队,林二、王三,", "丙队,赵四、赵四,", "丁队,孙五、周六、吴七,", "戊队,郑八、冯九,男"]

@@ -1,15 +1,16 @@
 """What importing a roster would do, row by row: one plan, shown by the dry run and carried out by the import.
 
-A row belongs to the entrant with the same roster number, else to one with exactly the same name and club and no other
-birth year; so a corrected sheet that is imported again changes entrants instead of doubling them. Two different people
-may have one name: that is said, not refused.
+A row belongs to the entrant with the same roster number, else to one of the same name and club and no other birth
+year, else to the only one of that name where the sheet has it once too, which is said; so a corrected sheet that is
+imported again changes entrants instead of doubling them. Two different people may have one name: that is said, not
+refused. Names and clubs are the same however they are spaced (`name_key`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -23,6 +24,7 @@ from qisai.db.entrants import ContactRow, EntrantRow, Sex
 from qisai.db.events import EventRow
 from qisai.formats.roster import CellProblem, Roster, RosterRow
 from qisai.formats.roster_columns import Column
+from qisai.formats.typed_text import name_key
 from services.registration.operations.members import (
     NO_TEAM,
     Memberships,
@@ -127,24 +129,32 @@ class _Matcher:
         self._by_name: dict[tuple[str, str], list[Any]] = defaultdict(list)
         self._names: dict[str, list[Any]] = defaultdict(list)
         claimed = {row.external_id for row in roster.rows if row.external_id}
+        self._alone: dict[str, list[Any]] = defaultdict(list)
         for row in present:
             if row.external_id in claimed:
                 continue  # belongs to the row with its number, whatever that row is called
             self._by_name[self._key(row.name, row.club)].append(row)
+            self._alone[name_key(row.name)].append(row)
             if row.state not in GONE:
-                self._names[row.name].append(row)
+                self._names[name_key(row.name)].append(row)
+        self._times = Counter(name_key(row.name) for row in roster.rows)
         self._numbers_seen: dict[str, int] = {}
         self._rows_of_name: dict[str, RosterRow] = {}
 
     def plan(self, event: EventRow, row: RosterRow) -> PlannedRow:
         """What becomes of one row; rows are given in their order."""
         found = None if row.problems else self._match(row)
+        is_by_name = found is None and not row.problems
+        if is_by_name:
+            found = self._only_one(row)
         team = self._team(row, found)
         problems = [*row.problems, *self._problems(event, row, team)]
         if problems:
             return PlannedRow(source=row, outcome=Outcome.REFUSED, problems=tuple(problems))
         warnings = self._warnings(row, found)
-        self._rows_of_name.setdefault(row.name, row)
+        if is_by_name and found is not None:
+            warnings.append(self._said_by_name(row, found))
+        self._rows_of_name.setdefault(name_key(row.name), row)
         if found is None:
             return PlannedRow(source=row, outcome=Outcome.NEW, team=team, warnings=tuple(warnings))
         wanted = self._values(row, team)
@@ -193,13 +203,34 @@ class _Matcher:
         fits = [one for one in same or () if not (row.external_id and one.external_id) and _may_be(one, row)]
         if same is None or not fits:
             return None  # nobody; or another number or year, which is another person
-        found = next((one for one in fits if one.birth_year == row.birth_year), fits[0])
+        found = max(fits, key=lambda one: (one.birth_year == row.birth_year, one.name == row.name))
         same.remove(found)
         return found
 
+    def _only_one(self, row: RosterRow) -> Any:
+        """The only entrant of that name in the event, where the sheet has the name only once: the club was corrected.
+
+        Nobody who is gone: another club may be another person, who would then not be entered.
+        """
+        same = self._alone.get(name_key(row.name), ())
+        if len(same) != 1 or self._times[name_key(row.name)] != 1:
+            return None
+        (one,) = same
+        is_another = (row.external_id and one.external_id) or not _may_be(one, row) or one.state in GONE
+        return None if is_another else one
+
+    def _said_by_name(self, row: RosterRow, found: Any) -> CellProblem:
+        was = f" (club “{found.club}”)" if found.club else ""
+        detail = (
+            f"taken as the only {found.name} of this event{was}, who will be changed;"
+            " if this is another person, fill in birth year or number"
+        )
+        said = {"name": found.name, "club": found.club, "variant": "club" if found.club else "cell"}
+        return self.problem(row, Column.CLUB, detail, "by-name-alone", said)
+
     def _key(self, name: str, club: str | None) -> tuple[str, str]:
         """By what a row without a number is matched: in a sheet without clubs by the name alone."""
-        return (name, (club or "") if self._has_club else "")
+        return (name_key(name), name_key(club or "") if self._has_club else "")
 
     def _team(self, row: RosterRow, found: Any) -> Team:
         """The people as the row has them; who was there before keeps birth year and number."""
@@ -230,8 +261,12 @@ class _Matcher:
         if found is not None and found.state in GONE:
             detail = f"{found.name} is {found.state.slug} here and stays so"
             warnings.append(self.problem(row, Column.NAME, detail, "not-entered", {"name": found.name}))
-        earlier = self._rows_of_name.get(row.name)
-        others = [one for one in self._names[row.name] if (found is None or one.id != found.id) and _may_be(one, row)]
+        earlier = self._rows_of_name.get(name_key(row.name))
+        others = [
+            one
+            for one in self._names[name_key(row.name)]
+            if (found is None or one.id != found.id) and _may_be(one, row)
+        ]
         if earlier is not None and _may_be(earlier, row):
             detail = f"{row.name} stands in row {earlier.row} too; taken as another person"
             said = {"variant": "row", "name": row.name, "row": earlier.row}

@@ -21,7 +21,7 @@ from qisai.db.entrants import (
 )
 from qisai.db.records import AuditRow
 from qisai.errors import NotFound
-from qisai.formats.typed_text import tidy
+from qisai.formats.typed_text import tidy_name
 from services.registration.states import GONE, PUBLIC_STATES
 
 UNNUMBERED: Final = 1_000_000
@@ -61,8 +61,9 @@ def entrants(session: Session, event_id: int, wanted: EntrantFilter) -> Sequence
         query = query.where(e.state.in_(PUBLIC_STATES))
     if wanted.state is not None:
         query = query.where(e.state == wanted.state)
-    if wanted.q and tidy(wanted.q):
-        query = query.where(_matches(tidy(wanted.q).lower()))
+    typed = tidy_name(wanted.q or "")
+    if typed:
+        query = query.where(_matches(typed.lower()))
     if wanted.after is not None:
         last = (sa.literal(wanted.after.number), sa.literal(wanted.after.sort_key), sa.literal(wanted.after.id))
         query = query.where(sa.tuple_(*place) > sa.tuple_(*last))

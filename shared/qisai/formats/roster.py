@@ -14,10 +14,10 @@ from typing import Any, Final
 from qisai.errors import FieldError, Invalid, TooLarge
 from qisai.formats import roster_cells as cells_of
 from qisai.formats import roster_csv, roster_xlsx
-from qisai.formats.roster_cells import NEUTRALISED, NUMERIC, Nonsense, people_of, plain
+from qisai.formats.roster_cells import NAMES, NEUTRALISED, NUMERIC, Nonsense, people_of, plain
 from qisai.formats.roster_columns import Column, columns_of
 from qisai.formats.roster_sheet import FormulaText, Sheet
-from qisai.formats.typed_text import is_visible, tidy, unprintable
+from qisai.formats.typed_text import is_visible, tidy, tidy_name, unprintable
 
 MAX_BYTES: Final = 5 << 20
 MAX_ROWS: Final = 20_000
@@ -204,7 +204,8 @@ class _Row:
             detail = "is a formula without a value: open the sheet, save it and import that, or paste values over it"
             self._complain(column, detail, "formula")
             return ""
-        text = tidy(NEUTRALISED.sub("", typed, count=1) if typed[:1] == "'" else typed)
+        neat = tidy_name if column in NAMES else tidy
+        text = neat(NEUTRALISED.sub("", typed, count=1) if typed[:1] == "'" else typed)
         if column in NUMERIC:
             text = plain(text)
         longest = LONGEST.get(column, 200)

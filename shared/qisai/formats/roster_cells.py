@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final
 
 from qisai.formats.roster_columns import Column
-from qisai.formats.typed_text import email_fits, phone_fits, tidy
+from qisai.formats.typed_text import email_fits, phone_fits, tidy_name
 
 MAX_SEED: Final = 4000
 FIRST_YEAR: Final = 1900
@@ -26,7 +26,9 @@ _SEXES: Final[Mapping[str, str]] = {
 NUMERIC: Final = frozenset(
     {Column.EXTERNAL_ID, Column.SEED, Column.SEED_DATE, Column.BIRTH_YEAR, Column.PHONE, Column.EMAIL, Column.SEX}
 )
-"""Columns in which full-width digits and letters are meant as plain ones."""
+"""Columns in which full-width digits, letters and signs are meant as plain ones."""
+NAMES: Final = frozenset({Column.NAME, Column.CLUB, Column.MEMBERS, Column.SUBSTITUTES})
+"""Columns in which full-width digits and letters are plain ones, and signs stay as typed."""
 
 
 class Nonsense(Exception):
@@ -40,7 +42,7 @@ def plain(text: str) -> str:
 
 def people_of(cell: str) -> tuple[str, ...]:
     """Names in one cell, with any of the usual marks between them."""
-    return tuple(name for part in _MEMBERS_APART.split(cell) if (name := tidy(part)))
+    return tuple(name for part in _MEMBERS_APART.split(cell) if (name := tidy_name(part)))
 
 
 def seed_of(cell: str) -> int:

@@ -34,17 +34,45 @@ _SEEN: Final = frozenset("LNPS")
 """First letters of the categories of characters that are drawn by themselves."""
 _HAN_PLANES: Final = range(0x20000, 0x3FFFE)
 """Where rare Han stand that this Python may not know yet."""
+_HAN: Final = "\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+_SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+"""They choose the variant of the Han before them."""
+_BETWEEN_HAN: Final = re.compile(f"(?<=[{_HAN}{_SELECTORS}])\\s+(?=[{_HAN}])")
+_PLAIN: Final = {
+    code: code - 0xFEE0
+    for low, high in ((0xFF10, 0xFF19), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A))
+    for code in range(low, high + 1)
+}
+"""Digits and letters of full width to those of ASCII."""
 _UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\ufffd]")
 
 
 def tidy(text: str) -> str:
     """NFC, without invisible characters, spaces of every width as single ones, none at the ends.
 
-    Digits and letters stay as typed: a name may hold full-width ones on purpose.
+    Digits and letters stay as typed; of names of people and clubs `tidy_name` makes plain ones.
     """
     if text.isascii():
         return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFC", _BLANK.sub(" ", _UNSEEN.sub("", text))).split())
+
+
+def tidy_name(text: str) -> str:
+    """As `tidy`, with plain letters and digits for full-width ones, and 陈一 for 陈　一.
+
+    Sheets pad names of two characters with an ideographic space to the width of three: between two Han it goes. Other
+    signs of full width stay, and so do ordinary spaces, which part names that are written apart.
+    """
+    return tidy(text) if text.isascii() else tidy(_BETWEEN_HAN.sub(_spacing, _UNSEEN.sub("", text)).translate(_PLAIN))
+
+
+def name_key(name: str) -> str:
+    """What two spellings of one name have in common: tidy, and no space at all between two Han."""
+    return tidy_name(name) if name.isascii() else _BETWEEN_HAN.sub("", tidy_name(name))
+
+
+def _spacing(between: re.Match[str]) -> str:
+    return "" if "\u3000" in between.group() else " "
 
 
 def is_visible(text: str) -> bool:
