@@ -111,6 +111,7 @@ def test_clubs_are_kept_apart_and_let_meet_again(fair: Fair) -> None:
     added = {name: fair.add(name, club=club)["id"] for name, club in clubs.items()}
     path = f"{fair.path}/forbidden-pairs"
     ok(fair.desk.post(path, {"entrants": [added["甲"], added["丁"]]}), 201)
+    ok(fair.desk.post(path, {"entrants": [added["甲"], added["乙"]], "from_round": 3}), 201)
     made = ok(fair.desk.post(f"{path}/same-club", {"to_round": 2}))
     assert made == {
         "added": 4,
@@ -122,9 +123,10 @@ def test_clubs_are_kept_apart_and_let_meet_again(fair: Fair) -> None:
     fair.add("辛", club="乙队")
     assert ok(fair.desk.post(f"{path}/same-club", {"to_round": 2}))["added"] == 2
     pairs = ok(fair.desk.get(path))["items"]
-    assert {(pair["from_round"], pair["to_round"]) for pair in pairs} == {(1, None), (1, 2)}
+    assert {(pair["from_round"], pair["to_round"]) for pair in pairs} == {(1, None), (3, None), (1, 2)}
     assert ok(fair.desk.delete(f"{path}/same-club")) == {"removed": 6}
-    assert [pair["entrants"] for pair in ok(fair.desk.get(path))["items"]] == [[added["甲"], added["丁"]]]
+    left = [pair["entrants"] for pair in ok(fair.desk.get(path))["items"]]
+    assert left == [[added["甲"], added["丁"]], [added["甲"], added["乙"]]], "none that was made one by one goes"
 
 
 def test_only_some_clubs_are_kept_apart_and_never_too_many_pairs(fair: Fair) -> None:

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from qisai.db.entrants import EntrantRow, ForbiddenPairRow
 from qisai.db.many_rows import insert_many
@@ -61,7 +61,14 @@ def keep_clubs_apart(
     _require_few(sum(len(ids) * (len(ids) - 1) // 2 for ids in members.values()))
     new = {name: [pair for pair in combinations(ids, 2) if pair not in present] for name, ids in members.items()}
     rows = [
-        {"event_id": event_id, "a_entrant_id": a, "b_entrant_id": b, "from_round": from_round, "to_round": to_round}
+        {
+            "event_id": event_id,
+            "a_entrant_id": a,
+            "b_entrant_id": b,
+            "from_round": from_round,
+            "to_round": to_round,
+            "of_club": True,
+        }
         for pairs in new.values()
         for a, b in pairs
     ]
@@ -73,16 +80,14 @@ def keep_clubs_apart(
 
 
 def let_clubs_meet(session: Session, actor: Actor, *, event_id: int) -> int:
-    """Takes back every forbidden pair of two who are of one club; how many. Raises `NotFound`, `Conflict`."""
+    """Takes back every pair that `keep_clubs_apart` made; how many. Those who were kept apart one by one stay so.
+
+    Raises `NotFound`, `Conflict`.
+    """
     hold_for_entries(session, event_id)
-    f, a, b = ForbiddenPairRow, aliased(EntrantRow), aliased(EntrantRow)
-    same = (
-        sa.select(f.id)
-        .join(a, a.id == f.a_entrant_id)
-        .join(b, b.id == f.b_entrant_id)
-        .where(f.event_id == event_id, a.club == b.club, a.club != "")
-    )
-    gone = sa.delete(f).where(f.id.in_(same)).returning(f.id).execution_options(synchronize_session=False)
+    f = ForbiddenPairRow
+    made = sa.delete(f).where(f.event_id == event_id, f.of_club)
+    gone = made.returning(f.id).execution_options(synchronize_session=False)
     count = len(session.scalars(gone).all())
     if count:
         _publish(session, actor, event_id, action="pair.allow_same_club", said={"pairs": count})

@@ -129,7 +129,7 @@ def keep_clubs_apart(path: EventPath, body: SameClubBody) -> Response:
 @api.delete("/events/<int:event_id>/forbidden-pairs/same-club")
 @requires(Right.MANAGE_ENTRANTS)
 def let_clubs_meet(path: EventPath) -> Response:
-    """Takes back every forbidden pair of two who are of one club."""
+    """Takes back the pairs that keeping clubs apart made, not those that were forbidden one by one."""
     with database().transaction() as session:
         count = same_club.let_clubs_meet(session, current_caller().actor, event_id=path.event_id)
     return Answer(body={"removed": count}).response()

@@ -134,7 +134,7 @@ class EntrantCalls(Calls):
         return added
 
     def let_clubs_meet(self, event_id: int) -> int:
-        """Takes back every forbidden pair within a club; how many."""
+        """Takes back the pairs that keeping clubs apart made; how many."""
         path = f"/api/v1/events/{event_id}/forbidden-pairs/same-club"
         removed: int = self._write("DELETE", path)["removed"]
         return removed

@@ -207,6 +207,8 @@ class ForbiddenPairRow(Base):
     b_entrant_id: Mapped[int]
     from_round: Mapped[int] = mapped_column(sa.Integer, server_default="1")
     to_round: Mapped[int | None] = mapped_column(sa.Integer)
+    of_club: Mapped[bool] = mapped_column(server_default=sa.false())
+    """Made by keeping a club apart, not one by one: goes when clubs may meet again."""
 
 
 class AttendanceDeadlineRow(Base):
