@@ -48,7 +48,7 @@ def test_the_list_narrows_by_letters_and_ticks_only_what_is_shown(page: Page, pl
     expect(page.locator("#entrants tbody tr:visible")).to_have_count(2)
     page.get_by_label("All that are shown").check()
     expect(page.locator("#bulk [data-count]")).to_have_text("(2)")
-    page.locator("#bulk select").select_option("checked_in")
+    page.locator("#bulk select").select_option(label="Check in → checked in")
     page.get_by_role("button", name="Show what would happen").click()
     expect(page.get_by_role("heading", name="2 entrants would be: checked in")).to_be_visible()
     page.keyboard.press("Enter")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from html import unescape
 
 import pytest
 
@@ -166,6 +167,28 @@ def test_a_change_meets_another_and_shows_both(platform: Platform, admin: Person
     assert field(bad.text, "club") == "丁队"
 
 
+def test_of_two_who_change_one_entrant_only_what_was_typed_is_mine(platform: Platform, admin: Person) -> None:
+    there = new_field(platform)
+    one = there.add("孙七", club="甲队", phone="13800000001", notes="")
+    address = f"{there.desk}/{one.id}"
+    shown = unescape(field(admin.page(address), "shown"))
+    form = {
+        "name": "孙七",
+        "club": "甲队",
+        "phone": "13800000001",
+        "notes": "左手",
+        "version": one.version,
+        "shown": shown,
+    }
+    platform.admin.entrants.change(there.event_id, one, club="乙队", phone="13800000002")
+    answer = admin.post(address, **form)
+    assert answer.status_code == 412
+    assert "yours: " not in answer.text, "nobody else changed the notes"
+    assert "elsewhere than you did" in answer.text
+    assert (field(answer.text, "club"), field(answer.text, "phone")) == ("乙队", "13800000002")
+    assert ">左手</textarea>" in answer.text
+
+
 def test_who_may_see_and_do_what_at_the_desk(platform: Platform) -> None:
     there = new_field(platform)
     (one,) = there.seated("周八", phone="13900000000")
@@ -272,6 +295,40 @@ def test_many_are_moved_after_a_look_and_taken_back(platform: Platform, admin: P
     assert "Choose entrants and a step first." in admin.post(f"{there.desk}/bulk", to="approved").text
 
 
+def step_of_many(page: str, words: str) -> str:
+    """What the list of steps for those that are ticked sends for a choice with these words."""
+    found = re.search(rf'<option value="([^"]+)">{words}<', page)
+    assert found is not None, words
+    return found[1]
+
+
+def test_those_that_are_ticked_are_offered_the_way_on_by_its_own_words(platform: Platform, admin: Person) -> None:
+    there = new_field(platform)
+    one, two = there.add("甲一"), there.add("乙二")
+    there.move("approved", two)
+    page = admin.page(there.desk)
+    choices = re.search(r'<select name="to">(.*?)</select>', page, re.S)
+    assert choices is not None
+    words = re.findall(r">([^<]+)</option>", choices[1])
+    assert words[:3] == ["Approve → approved", "Check in → checked in", "Seat → seated"]
+    assert len(words) == len(set(words))
+    ticked = [f"{entrant.id}:{there.get(entrant).version}" for entrant in (one, two)]
+    check_in = step_of_many(page, "Check in → checked in")
+    look = admin.post(f"{there.desk}/bulk", entrant=ticked, to=check_in).text
+    assert "1 entrant would be: checked in" in look
+    assert "1 stays as it is" in look
+    there.move("checked_in", two)
+    ticked = [f"{entrant.id}:{there.get(entrant).version}" for entrant in (one, two)]
+    look = admin.post(f"{there.desk}/bulk", entrant=ticked, to=step_of_many(page, "Approve → approved")).text
+    assert "1 entrant would be: approved" in look, "the check-in of the other is not undone by approving"
+    assert "乙二</span>: is checked in, and “Approve” is no step from there" in look
+    back = step_of_many(page, "Undo check-in → approved")
+    done = admin.post(f"{there.desk}/bulk", entrant=ticked, to=back, apply="1").text
+    assert "1 entrant changed." in done
+    assert "甲一: is registered, and “Undo check-in” is no step from there" in done
+    assert there.states() == {"甲一": "registered", "乙二": "approved"}
+
+
 def test_check_in_for_a_round_by_letters(platform: Platform, admin: Person) -> None:
     there = new_field(platform, regulations={"rounds": 3})
     one, two = there.seated("冯甲", "褚乙")
@@ -321,9 +378,11 @@ def test_two_are_kept_apart_for_some_rounds(platform: Platform, admin: Person) -
     assert "note error" in admin.post(address, a="卫丙", b="卫丙").text
     assert "Nobody in this event is called “zzz”." in admin.post(address, a="zzz", b="卫丙").text
     assert "They may meet again." in admin.post(f"{address}/allow", pair=pair.id).text
+    admin.post(address, a="卫丙", b="蒋丁", from_round="4", to_round="4")
     assert "1 pair more is kept apart." in admin.post(f"{address}/clubs", from_round="1").text
     assert "1 pair may meet again." in admin.post(f"{address}/clubs", meet="1").text
-    assert "Nobody is kept apart." in admin.page(address)
+    (pair,) = platform.admin.entrants.forbidden_pairs(there.event_id)
+    assert (pair.from_round, pair.to_round) == (4, 4), "who was kept apart one by one stays apart"
 
 
 def test_lots_by_machine_by_seeding_and_by_hand(platform: Platform, admin: Person) -> None:

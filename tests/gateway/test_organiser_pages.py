@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -208,6 +209,30 @@ def test_a_conflict_keeps_what_was_typed_and_shows_theirs(platform: Platform, ad
     assert (event.venue, event.registration_until) == ("东馆", "2026-12-04T10:00:00Z"), "typed in the event's zone"
     assert field(admin.page(address), "registration_until") == "2026-12-04T18:00"
     assert event.regulations["rounds"] == 4
+
+
+def test_of_two_who_change_one_event_only_what_was_typed_is_mine(platform: Platform, admin: Person) -> None:
+    event_id = made(admin, name="两人改", rounds="4", starts_on="2027-01-05", capacity="20")
+    address = f"/events/{event_id}/set-up/edit"
+    page = admin.page(address)
+    form = {**edited(page), "shown": unescape(field(page, "shown")), "venue": "东馆"}
+    event = platform.admin.events.get(event_id)
+    platform.admin.events.change(
+        event, venue="西馆", starts_on="2027-01-06", capacity=30, needs_check_in=False, regulations={"rounds": 5}
+    )
+    preview = admin.post(address, **form, preview="1").text
+    assert unescape(field(preview, "shown")) == form["shown"], "a look on the way changes nothing"
+    answer = admin.post(address, **form)
+    assert answer.status_code == 412
+    assert re.findall(r"<dd>(theirs: .*?)</dd>", answer.text) == ["theirs: 西馆 · yours: 东馆"]
+    assert (field(answer.text, "venue"), field(answer.text, "starts_on")) == ("东馆", "2027-01-06")
+    assert (field(answer.text, "capacity"), field(answer.text, "rounds")) == ("30", "5")
+    assert not re.search(r'name="needs_check_in" checked', answer.text)
+    again = {**edited(answer.text), "shown": unescape(field(answer.text, "shown"))}
+    assert "The event is changed." in admin.post(address, **again).text
+    event = platform.admin.events.get(event_id)
+    assert (event.venue, event.starts_on, event.capacity, event.needs_check_in) == ("东馆", "2027-01-06", 30, False)
+    assert event.regulations["rounds"] == 5
 
 
 def test_an_emptied_field_is_emptied(platform: Platform, admin: Person) -> None:

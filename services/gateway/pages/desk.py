@@ -15,7 +15,7 @@ from qisai.errors import NotFound
 from qisai.web.rights import Right, requires
 from services.gateway.pages import wording
 from services.gateway.pages.desk_list import MOST_ROWS, rows
-from services.gateway.pages.entrant_steps import offered
+from services.gateway.pages.entrant_steps import StepOfMany, of_many, offered
 from services.gateway.pages.site import client, for_those_who, telling
 from services.gateway.pages.ways_back import leads_back
 
@@ -26,6 +26,8 @@ for _path in ("check-in", "move", "bulk", "undo", "add"):
     leads_back(pages, f"{DESK}/{_path}", to="desk.desk")
 _FILTERS: Final = ("q", "state", "sort")
 _MOST_REFUSALS: Final = 10
+Refused = tuple[str, str]
+"""Who did not take a step, and why."""
 
 
 @pages.get(DESK)
@@ -73,13 +75,21 @@ def bulk(event_id: int) -> str | Response:
     event = _event(asking, event_id)
     to, reason = request.form.get("to", ""), request.form.get("reason", "").strip()
     chosen = _chosen(asking, event_id)
+    step = next((one for one in of_many(offered(event)) if to == one.code), None)
+    to = to if step is None else step.to
     if to not in wording.ENTRANT_STATES or not chosen:
         flash(_("Choose entrants and a step first."), "error")
         return back(event_id)
     is_sure = "apply" in request.form
     with telling():
+        left: list[Refused] = []
+        if step is not None:
+            chosen, left = _apart(asking, event_id, chosen, step)
         change = asking.entrants.move_some(event_id, to, entrants=chosen, reason=reason or None, dry_run=not is_sure)
-        return _done(event_id, change) if is_sure else _preview(asking, event, change, to=to, reason=reason)
+        refused = [*left, *((_refused(one), str(one["reason"])) for one in change.refused)]
+        if is_sure:
+            return _done(event_id, change, refused)
+        return _preview(asking, event, change, refused, to=to, reason=reason)
     return back(event_id)
 
 
@@ -91,7 +101,7 @@ def undo(event_id: int) -> Response:
         change = client().entrants.undo(event_id, request.form.get("undo", type=int) or 0)
         count = len(change.changed)
         flash(ngettext("Taken back for %(num)d entrant.", "Taken back for %(num)d entrants.", count), "done")
-        _tell_refused(change)
+        _tell_refused([(_refused(one), str(one["reason"])) for one in change.refused])
     return back(event_id)
 
 
@@ -118,7 +128,7 @@ def _page(event_id: int, *, letters: str = "", candidates: Sequence[Entrant] = (
         rows=shown[:MOST_ROWS],
         count=len(shown) if q or len(shown) != MOST_ROWS else _counted(event, state),
         filters={"q": q, "state": state, "sort": sort},
-        targets={step.to: step.word for step in sorted(steps, key=lambda step: not step.is_next)},
+        steps_of_many=of_many(steps),
         steps=steps,
         letters=letters,
         candidates=candidates,
@@ -139,7 +149,9 @@ def _counted(event: Event, state: str) -> int:
     return event.counts.get(state, 0) if state else sum(event.counts.values())
 
 
-def _preview(asking: Client, event: Event, change: BulkChange, *, to: str, reason: str) -> str:
+def _preview(
+    asking: Client, event: Event, change: BulkChange, refused: Sequence[Refused], *, to: str, reason: str
+) -> str:
     """Who would move and who not, with the same choice to send again."""
     names = {entrant.id: entrant for entrant in asking.entrants.list(event.id)}
     moving = [names[one["id"]] for one in change.changed if one["id"] in names]
@@ -148,7 +160,7 @@ def _preview(asking: Client, event: Event, change: BulkChange, *, to: str, reaso
         event=event,
         rounds=asking.rounds.list(event.id),
         moving=moving,
-        refused=[(_refused(one), one["reason"]) for one in change.refused],
+        refused=refused,
         moved_up=len(change.moved_up),
         to=to,
         reason=reason,
@@ -164,7 +176,27 @@ def _chosen(asking: Client, event_id: int) -> list[Entrant]:
     return [seen for text in request.form.getlist("entrant") if (seen := _seen(text)) is not None]
 
 
-def _done(event_id: int, change: BulkChange) -> Response:
+def _apart(
+    asking: Client, event_id: int, chosen: Sequence[Entrant], step: StepOfMany
+) -> tuple[list[Entrant], list[Refused]]:
+    """Those of these whom the step is for, and the others with the reason; who is unknown is left to the service."""
+    now = {entrant.id: entrant for entrant in asking.entrants.list(event_id)}
+    stay = [now[one.id] for one in chosen if one.id in now and now[one.id].state not in step.sources]
+    told = {
+        one.id: (
+            one.name,
+            _(
+                "is %(state)s, and “%(step)s” is no step from there",
+                state=wording.ENTRANT_STATES[one.state],
+                step=step.word,
+            ),
+        )
+        for one in stay
+    }
+    return [one for one in chosen if one.id not in told], list(told.values())
+
+
+def _done(event_id: int, change: BulkChange, refused: Sequence[Refused]) -> Response:
     count = len(change.changed)
     flash(ngettext("%(num)d entrant changed.", "%(num)d entrants changed.", count), "done")
     if change.moved_up:
@@ -176,7 +208,7 @@ def _done(event_id: int, change: BulkChange) -> Response:
             ),
             "done",
         )
-    _tell_refused(change)
+    _tell_refused(refused)
     return back(event_id, undo=change.undo)
 
 
@@ -185,10 +217,10 @@ def _refused(one: Mapping[str, Any]) -> str:
     return str(one["name"] or one["id"])
 
 
-def _tell_refused(change: BulkChange) -> None:
-    for one in change.refused[:_MOST_REFUSALS]:
-        flash(f"{_refused(one)}: {one['reason']}", "error")
-    left = len(change.refused) - _MOST_REFUSALS
+def _tell_refused(refused: Sequence[Refused]) -> None:
+    for name, reason in refused[:_MOST_REFUSALS]:
+        flash(f"{name}: {reason}", "error")
+    left = len(refused) - _MOST_REFUSALS
     if left > 0:
         flash(ngettext("… and %(num)d more like these", "… and %(num)d more like these", left), "error")
 

@@ -14,7 +14,7 @@ from qisai.errors import NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import desk as desk_page
 from services.gateway.pages import entrant_values as values
-from services.gateway.pages import event_words, log_values, wording
+from services.gateway.pages import event_words, log_values, shown_values, wording
 from services.gateway.pages.desk import DESK
 from services.gateway.pages.entrant_steps import LEAVING, offered
 from services.gateway.pages.fault_words import field_name, fields_at_fault, lines_of
@@ -80,8 +80,7 @@ def change(event_id: int, entrant_id: int) -> str | Response | tuple[str, int]:
     except Unauthenticated:
         raise
     except Stale as error:
-        now = asking.entrants.get(event_id, entrant_id)
-        return _page(asking, event, now, typed=form, conflict=error), 412
+        return _conflict_page(asking, event, asking.entrants.get(event_id, entrant_id), form, error), 412
     except QisaiError as error:
         now = asking.entrants.get(event_id, entrant_id)
         return _page(asking, event, now, typed=form, version=version, error=error), 422
@@ -167,6 +166,7 @@ def _page(
     typed: values.Typed | None = None,
     version: int | None = None,
     conflict: Stale | None = None,
+    theirs: Sequence[tuple[str, str, str]] = (),
     said: values.Typed | None = None,
     ahead: values.Typed | None = None,
     faults: Sequence[str] = (),
@@ -183,9 +183,10 @@ def _page(
         entrant=entrant,
         is_team=values.is_team(event),
         typed=values.typed_of(entrant) if typed is None else typed,
+        shown=shown_values.as_shown(typed or {}, values.typed_of(entrant)),
         version=entrant.version if version is None else version,
         conflict=conflict,
-        theirs=[] if conflict is None or typed is None else _theirs(entrant, typed, _about(event)),
+        theirs=theirs,
         said=said or {},
         ahead=ahead or {},
         steps=[step for step in offered(event) if step.source == entrant.state],
@@ -209,14 +210,18 @@ def _noted(entrant: Entrant) -> list[tuple[int, str]]:
     return sorted([*byes, *((number, _ABSENT) for number in entrant.absences)])
 
 
-def _theirs(now: Entrant, typed: values.Typed, form: str) -> list[tuple[str, str, str]]:
-    """Fields in which the entrant as it is now differs from the form: name, theirs, mine."""
-    is_now = values.typed_of(now)
-    return [
-        (field_name(name, form), is_now[name] or "–", typed[name] or "–")
+def _conflict_page(asking: Client, event: Event, entrant: Entrant, form: values.Typed, conflict: Stale) -> str:
+    """The entrant as it is now with what was typed here; saving writes that over theirs where both changed it."""
+    now = values.typed_of(entrant)
+    mine = shown_values.changed_here(form, [name for name in values.FIELDS if name in form])
+    theirs = [
+        (field_name(name, _about(event)), now[name] or "–", form[name] or "–")
         for name in values.FIELDS
-        if name in typed and typed[name].strip().replace("\r\n", "\n") != is_now[name]
+        if name in shown_values.changed_by_both(form, now, mine)
     ]
+    whole = shown_values.taken_over(form, now, mine, names=frozenset(values.FIELDS))
+    whole[shown_values.SHOWN] = shown_values.as_field(now)
+    return _page(asking, event, entrant, typed=whole, conflict=conflict, theirs=theirs)
 
 
 def _about(event: Event) -> str:

@@ -5,7 +5,7 @@ The service alone decides (docs/rules.md section 10); this spares people its ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -84,6 +84,28 @@ OVER: Final = frozenset({"finished", "archived"})
 """States of an event whose field does not change any more."""
 LEAVING: Final = frozenset({"withdrawn", "disqualified"})
 """States with a first round without the entrant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOfMany:
+    """One choice for those that are ticked: all steps that are called alike and lead to one state."""
+
+    word: str
+    to: str
+    sources: tuple[str, ...]
+
+    @property
+    def code(self) -> str:
+        """What the form sends: `approved:waiting.registered`."""
+        return f"{self.to}:{'.'.join(self.sources)}"
+
+
+def of_many(steps: Sequence[OfferedStep]) -> list[StepOfMany]:
+    """Choices for many, the usual way on first and in its order."""
+    sources: dict[tuple[str, str], list[str]] = {}
+    for step in sorted(steps, key=lambda step: not step.is_next):
+        sources.setdefault((str(step.word), step.to), []).append(step.source)
+    return [StepOfMany(word=word, to=to, sources=tuple(found)) for (word, to), found in sources.items()]
 
 
 def offered(event: Event) -> list[OfferedStep]:

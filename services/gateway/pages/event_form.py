@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -12,7 +13,7 @@ from qisai.client import Event, Profile
 from qisai.errors import NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import event_values as values
-from services.gateway.pages import event_words
+from services.gateway.pages import event_words, shown_values
 from services.gateway.pages.fault_words import field_name, fields_at_fault, lines_of
 from services.gateway.pages.site import client, for_those_who
 
@@ -57,7 +58,7 @@ def create() -> str | Response | tuple[str, int]:
 def edit(event_id: int) -> str:
     """The same form with what the event is."""
     event = _event(event_id)
-    return _edit_page(event, {**values.basics_of(event), **values.regulations_of(event.regulations)})
+    return _edit_page(event, _values_of(event))
 
 
 @pages.post(_EDIT)
@@ -76,7 +77,7 @@ def change(event_id: int) -> str | Response | tuple[str, int]:
     except Unauthenticated:
         raise
     except Stale as error:
-        return _edit_page(event, form, conflict=error), 412
+        return _conflict_page(client().events.get(event_id), form, error), 412
     except QisaiError as error:
         return _edit_page(event, form, version=seen.version, error=error), 422
     flash(_("The event is changed."), "done")
@@ -114,8 +115,9 @@ def _edit_page(
     version: int | None = None,
     error: QisaiError | None = None,
     conflict: Stale | None = None,
+    theirs: Sequence[tuple[str, str, str]] = (),
 ) -> str:
-    """`conflict`: somebody else changed the event meanwhile; the form then saves over what is shown of that."""
+    """`conflict`: somebody else changed the event meanwhile, of what was typed here `theirs`."""
     # What the form leaves unsaid is the event's own: the preview starts from the game.
     whole = {**event.regulations, **_regulations(event, form)}
     preview, errors = _preview(event.profile, form, {name: whole[name] for name in whole if name != "profile"})
@@ -124,7 +126,8 @@ def _edit_page(
         event=event,
         rounds=client().rounds.list(event.id),
         version=event.version if conflict is not None or version is None else version,
-        theirs=_theirs(event, form) if conflict is not None else (),
+        shown=shown_values.as_shown(form, _values_of(event)),
+        theirs=theirs,
         conflict=conflict,
         preview=_beside(preview, error),
         **_faults(error, *errors),
@@ -178,20 +181,27 @@ def _preview(
     return None, errors
 
 
-def _theirs(event: Event, form: values.Typed) -> list[tuple[str, str, str]]:
-    """Fields of the form in which the event as it is now differs from it: name, theirs, mine."""
-    now = {**values.basics_of(event), **values.regulations_of(event.regulations)}
+def _conflict_page(event: Event, form: values.Typed, conflict: Stale) -> str:
+    """The event as it is now with what was typed here; saving writes that over theirs where both changed it."""
+    now = _values_of(event)
     unused = values.unused_fields(_copy(event), form.get("system") or str(event.regulations["system"]))
-    shown = ((form.keys() | values.CHECKS) & values.FIELDS) - unused
-    return sorted(
+    mine = shown_values.changed_here(form, ((form.keys() | values.CHECKS) & values.FIELDS) - unused)
+    theirs = sorted(
         (
             field_name(name, "event"),
             event_words.value(name, now.get(name, "")),
             event_words.value(name, form.get(name, "")),
         )
-        for name in shown
-        if now.get(name, "") != form.get(name, "")
+        for name in shown_values.changed_by_both(form, now, mine)
     )
+    whole = shown_values.taken_over(form, now, mine, names=values.FIELDS)
+    whole[shown_values.SHOWN] = shown_values.as_field(now)
+    return _edit_page(event, whole, conflict=conflict, theirs=theirs)
+
+
+def _values_of(event: Event) -> dict[str, str]:
+    """The form's fields as the event has them."""
+    return {**values.basics_of(event), **values.regulations_of(event.regulations)}
 
 
 def _taken(form: dict[str, str]) -> dict[str, str]:
