@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from qisai.db.accounts import Role
 from qisai.kernel.profiles import PROFILES
+from qisai.web.shapes import moment
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
 
 
@@ -158,6 +159,10 @@ def test_a_change_says_which_version_it_saw_and_changes_nothing_else(fair: Fair)
     assert {name: changed[name] for name in same} == {name: before[name] for name in same}
     body = problem(fair.organiser.patch(fair.path, {"venue": "体育馆"}, version=before["version"]), 412, "stale")
     assert (body["current"]["venue"], body["current"]["version"]) == ("文化宫", changed["version"])
+    (last,) = fair.service.rows(
+        "SELECT at FROM audit_log WHERE event_id = :id AND action = 'event.change'", id=fair.event_id
+    )
+    assert (body["current"]["updated_by"], body["current"]["updated_at"]) == ("李组织", moment(last.at))
 
 
 def test_changed_regulations_are_merged_and_make_drafts_stale(fair: Fair) -> None:
@@ -204,6 +209,29 @@ def test_states_go_forward_and_back_and_each_step_is_logged(service: Service) ->
     ]
 
 
+@pytest.mark.parametrize("steps", [("open", "close-registration"), ("open", "close-registration", "draft"), ()])
+def test_an_event_leaves_the_archive_to_where_it_came_from(service: Service, steps: tuple[str, ...]) -> None:
+    fair = make_fair(service, state="draft")
+    for action in steps:
+        fair.act(action)
+    before = fair.event()["state"]
+    fair.act("archive")
+    for _time in range(2):
+        back = fair.organiser.post(f"{fair.path}/archive", {"undo": True}, version=fair.event()["version"])
+        assert ok(back)["state"] == before
+        fair.act("archive")
+
+
+def test_a_finished_event_leaves_the_archive_as_finished(fair: Fair) -> None:
+    fair.seated(2)
+    fair.publish_rounds(1)
+    with fair.service.owner() as session:
+        session.execute(sa.text("UPDATE event SET state = 'finished' WHERE id = :id"), {"id": fair.event_id})
+    fair.act("archive")
+    back = fair.organiser.post(f"{fair.path}/archive", {"undo": True}, version=fair.event()["version"])
+    assert ok(back)["state"] == "finished"
+
+
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain"])
 def test_a_body_that_is_not_sent_as_json_is_refused_not_passed_over(service: Service, kind: str) -> None:
     fair = make_fair(service, state="draft")
@@ -223,7 +251,8 @@ def test_a_step_that_is_not_possible_names_both_states(fair: Fair) -> None:
     version = fair.event()["version"]
     body = problem(fair.organiser.post(f"{fair.path}/archive", {}, version=version), 409, "event-state")
     assert (body["context"]["state"], body["context"]["target"]) == ("open", "archived")
-    problem(fair.organiser.post(f"{fair.path}/close-registration", version=1), 412, "stale")
+    current = problem(fair.organiser.post(f"{fair.path}/close-registration", version=1), 412, "stale")["current"]
+    assert (current["state"], current["updated_by"]) == ("open", "李组织")
 
 
 def test_a_running_event_does_not_go_back_to_registration(fair: Fair) -> None:

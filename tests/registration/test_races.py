@@ -17,9 +17,11 @@ from sqlalchemy.orm import Session
 
 from qisai.db.accounts import Role
 from qisai.db.entrants import EntrantRow, EntrantState
+from qisai.db.rounds import RoundState
 from qisai.db.session import Database
 from qisai.errors import Conflict
 from qisai.formats.roster import read_roster
+from qisai.kernel.model import Result
 from qisai.ledger.actor import Actor
 from services.registration.operations import entrants, imports, lots
 from services.registration.operations.held import hold_event
@@ -255,21 +257,25 @@ def test_the_same_key_registers_once(fair: Fair) -> None:
     assert fair.event()["counts"]["registered"] == 1
 
 
-def about_to_publish(fair: Fair) -> tuple[int, int]:
-    """Six with numbers, two of whom were withdrawn in one step, and a draft of round 1 for the other four.
+def about_to_publish(fair: Fair, *, round_no: int = 1) -> tuple[int, int]:
+    """Six with numbers, two of whom were withdrawn in one step, and a draft of the round for the other four.
 
-    The step's id and the draft's number.
+    The step's id and the draft's number. Before round 2 all six played round 1.
     """
     field = fair.seated(6)
     fair.draw_lots({"mode": "hand", "numbers": {str(one["id"]): place for place, one in enumerate(field, start=1)}})
     fair.act("close-registration")
+    seats = fields.Field(fair.event_id, {place: one["id"] for place, one in enumerate(field, start=1)})
+    with fair.service.owner() as session:
+        session.execute(sa.text("UPDATE event SET state = 'running' WHERE id = :id"), {"id": fair.event_id})
+        if round_no == 2:
+            played = [(1, 4, Result.DRAW), (2, 5, Result.DRAW), (3, 6, Result.DRAW)]
+            fields.add_round(session, seats, pairs=played, state=RoundState.CLOSED)
     gone = [{"id": one["id"], "version": fair.entrant(one["id"])["version"]} for one in field[4:]]
     body = {"to": "withdrawn", "entrants": gone}
     step: int = ok(fair.organiser.post(f"{fair.entrants_path}/bulk-transitions", body))["undo"]
     with fair.service.owner() as session:
-        session.execute(sa.text("UPDATE event SET state = 'running' WHERE id = :id"), {"id": fair.event_id})
-        seats = fields.Field(fair.event_id, {place: one["id"] for place, one in enumerate(field, start=1)})
-        fields.add_draft(session, seats, round_no=1, pairs=[(1, 2), (3, 4)])
+        fields.add_draft(session, seats, round_no=round_no, pairs=[(1, 2), (3, 4)])
     return step, 1
 
 
@@ -295,6 +301,19 @@ def test_a_step_that_is_undone_while_its_round_is_published_stays(fair: Fair) ->
         publishing_first.commit()
     problem(late.result(), 409, "round-published")
     assert seated_and_drawn(fair) == (4, 4)
+
+
+def test_a_step_that_is_undone_while_a_later_round_is_published_stays(fair: Fair) -> None:
+    """Guard: the round is asked for again under the feed's lock, the only one that publishing round 2 shares."""
+    step, number = about_to_publish(fair, round_no=2)
+    undo = f"{fair.entrants_path}/bulk-transitions/{step}/undo"
+    with results_session(fair.service.database) as publishing_first:
+        publish_draw(publishing_first, ACTOR, event_id=fair.event_id, round_no=2, number=number, seen_version=1)
+        late = InBackground(fair.service.database, lambda: fair.organiser.post(undo, {}))
+        assert late.waits_for_a_lock()
+        publishing_first.commit()
+    problem(late.result(), 409, "round-published")
+    assert seated_and_drawn(fair) == (4, 6 + 4)
 
 
 def test_a_round_that_is_published_while_its_field_is_undone_is_not(fair: Fair, other: Session) -> None:

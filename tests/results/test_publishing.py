@@ -51,9 +51,9 @@ def test_publishing_seats_everybody_once_and_says_who_did_it(service: Service) -
         (2, 4, 2, None, 1),
     ]
     assert len(service.rows("SELECT 1 FROM seat WHERE entrant_id = ANY(:ids)", ids=list(ids.values()))) == 7
-    assert play.numbers() == (feed_no + 1, pairing_no + 1)
+    assert play.numbers() == (feed_no + 2, pairing_no + 1)  # with round 1 the event started
     actions = [item["action"] for item in play.chief.get(f"{play.event}/log?kind=audit").json["items"]]
-    assert actions == ["draw.publish"]
+    assert actions == ["event.running", "draw.publish"]
 
 
 def test_publishing_round_one_starts_and_freezes_the_event(play: Play) -> None:
@@ -177,14 +177,17 @@ def test_unpublishing_frees_everybody_and_the_same_draw_can_be_published_anew(pl
     feed_no, pairing_no = play.numbers()
     answer = play.chief.post(f"{play.round(1)}/unpublish", {"reason": "漏了一人"}, version=2)
     assert (answer.json["state"], answer.json["version"], answer.json["boards"]) == ("pending", 3, 0)
-    assert play.numbers() == (feed_no + 1, pairing_no + 1)
+    assert play.numbers() == (feed_no + 2, pairing_no + 1)
     problem(play.chief.get(f"/api/v1/boards/{board}"), 410, "board-unpublished")
     problem(play.chief.put(f"/api/v1/boards/{board}/result", {"result": "draw"}, version=1), 410, "board-unpublished")
     assert play.chief.get(f"{play.round(1)}/draws/1").json["state"] == "unpublished"
     row = event_row(play)
     assert (row.state, row.frozen_at, row.algorithm) == ("closed", None, None)
-    last = play.chief.get(f"{play.event}/log?kind=audit").json["items"][0]
-    assert (last["action"], last["reason"]) == ("round.unpublish", "漏了一人")
+    last = play.chief.get(f"{play.event}/log?kind=audit").json["items"][:2]
+    assert [(one["action"], one["reason"]) for one in last] == [
+        ("event.closed", "漏了一人"),
+        ("round.unpublish", "漏了一人"),
+    ]
     draft(play, 1, [(1, 3), (2, 4)])
     again = play.chief.post(f"{play.round(1)}/draws/2/publish", version=1)
     assert (again.json["version"], again.json["boards"]) == (4, 2)

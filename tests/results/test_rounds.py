@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from qisai.db.accounts import Role
+from qisai.db.entrants import EntrantState
 from qisai.db.events import EventState
 from qisai.db.rounds import RoundRow, RoundState
 from qisai.errors import Stale
@@ -94,13 +95,17 @@ def test_a_referee_neither_closes_nor_reopens_nor_pairs(play: Play) -> None:
 
 
 def test_an_event_starts_finishes_and_reopens_deliberately(play: Play) -> None:
-    organiser = play.service.person(Role.ORGANISER, play.field.event_id)
+    organiser_name = "李组织"
+    organiser = play.service.person(Role.ORGANISER, play.field.event_id, name=organiser_name)
     problem(organiser.post(f"{play.event}/finish", version=1), 409, "event-state")
     for version in (0, 7):
-        problem(organiser.post(f"{play.event}/start", version=version), 412, "stale")
+        stale = problem(organiser.post(f"{play.event}/start", version=version), 412, "stale")
+        assert (stale["current"]["version"], stale["current"]["updated_by"]) == (1, None)  # nobody changed it yet
     started = organiser.post(f"{play.event}/start", version=1)
     assert (started.json["state"], started.json["version"], started.headers["ETag"]) == ("running", 2, '"v2"')
-    problem(organiser.post(f"{play.event}/start", version=1), 412, "stale")
+    current = problem(play.chief.post(f"{play.event}/start", version=1), 412, "stale")["current"]
+    assert (current["state"], current["updated_by"]) == ("running", organiser_name)
+    assert current["updated_at"].endswith("Z")
     (blocker,) = problem(organiser.post(f"{play.event}/finish", version=2), 409, "event-not-over")["blockers"]
     assert blocker["slug"] == "no-round"
     with play.service.owner() as session:
@@ -117,6 +122,78 @@ def test_an_event_starts_finishes_and_reopens_deliberately(play: Play) -> None:
     reopened = play.chief.post(f"{play.event}/reopen", {"reason": "漏记一局"}, version=3)
     assert (reopened.json["state"], reopened.json["version"]) == ("running", 4)
     assert play.chief.post(f"{play.round(1)}/reopen", version=3).status_code == 200
+
+
+def states_logged(play: Play) -> list[tuple[str, str, str, str]]:
+    """Steps of the event's state in its log, oldest first: action, from, to, reason."""
+    rows = play.service.rows(
+        "SELECT action, old, new, reason FROM audit_log"
+        " WHERE event_id = :id AND subject = 'event:' || :id AND new ? 'state' ORDER BY id",
+        id=play.field.event_id,
+    )
+    return [(row.action, row.old["state"], row.new["state"], row.reason) for row in rows]
+
+
+def states_told(play: Play) -> list[str]:
+    """States that the event's feed told of, oldest first."""
+    items = play.chief.get(f"{play.event}/feed?after=0").json["items"]
+    return [item["data"]["state"] for item in items if item["kind"] == "event.state"]
+
+
+@pytest.mark.parametrize("entrants", [0, 1])
+def test_an_event_starts_with_two_who_can_play_each_other(service: Service, entrants: int) -> None:
+    play = make_play(service, entrants=entrants)
+    with service.owner() as session:
+        fields.add_entrant(session, play.field.event_id, number=None, state=EntrantState.WITHDRAWN)
+        fields.add_entrant(session, play.field.event_id, number=None, state=EntrantState.CHECKED_IN)
+    body = problem(play.chief.post(f"{play.event}/start", version=1), 409, "too-few-seated")
+    assert body["detail"].endswith("; an event starts with two or more: seat entrants first.")
+    assert body["context"] == {"seated": entrants}
+    assert (states_logged(play), states_told(play)) == ([], [])
+    with service.owner() as session:
+        for _place in range(2 - entrants):
+            fields.add_entrant(session, play.field.event_id, number=None)
+    assert play.chief.post(f"{play.event}/start", version=1).json["state"] == "running"
+
+
+def test_a_start_is_taken_back_while_no_round_was_published(play: Play) -> None:
+    organiser = play.service.person(Role.ORGANISER, play.field.event_id)
+    problem(organiser.post(f"{play.event}/start", {"undo": True}, version=1), 409, "event-state")
+    organiser.post(f"{play.event}/start", version=1)
+    problem(play.referee().post(f"{play.event}/start", {"undo": True}, version=2), 403, "no-right")
+    problem(organiser.post(f"{play.event}/start", {"undo": True}, version=1), 412, "stale")
+    back = organiser.post(f"{play.event}/start", {"undo": True, "reason": "改期"}, version=2)
+    assert (back.status_code, back.json["state"], back.json["version"]) == (200, "closed", 3)
+    assert organiser.post(f"{play.event}/start", version=3).json["state"] == "running"
+    assert states_logged(play) == [
+        ("event.running", "closed", "running", ""),
+        ("event.closed", "running", "closed", "改期"),
+        ("event.running", "closed", "running", ""),
+    ]
+    assert states_told(play) == ["running", "closed", "running"]
+
+
+def test_a_start_is_not_taken_back_once_a_round_is_published(play: Play) -> None:
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3), (2, 4)])
+    body = problem(play.chief.post(f"{play.event}/start", {"undo": True}, version=1), 409, "later-round-published")
+    assert body["context"]["round"] == 1
+    assert states_logged(play) == []
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_publishing_and_unpublishing_round_1_say_how_the_event_moved(play: Play, started: bool) -> None:
+    with play.service.owner() as session:
+        fields.add_draft(session, play.field, round_no=1, pairs=[(1, 3), (2, 4)])
+    if started:
+        play.chief.post(f"{play.event}/start", version=1)
+    assert play.chief.post(f"{play.round(1)}/draws/1/publish", version=1).status_code == 200
+    assert states_logged(play) == [("event.running", "closed", "running", "")]
+    assert states_told(play) == ["running"]
+    version = play.chief.get(play.round(1)).json["version"]
+    assert play.chief.post(f"{play.round(1)}/unpublish", {"reason": "重排"}, version=version).status_code == 200
+    assert states_logged(play)[1:] == [("event.closed", "running", "closed", "重排")]
+    assert states_told(play) == ["running", "closed"]
 
 
 @pytest.mark.parametrize("state", [EventState.DRAFT, EventState.OPEN, EventState.ARCHIVED])

@@ -9,10 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.events import EventRow, EventState, ProfileRow
+from qisai.db.records import AuditRow
 from qisai.db.session import compare_and_set
 from qisai.errors import Conflict, FieldError, Invalid, Stale
 from qisai.ledger import audit, event_states, feed
 from qisai.ledger.actor import Actor
+from qisai.web.shapes import moment
 from services.registration.advice import FieldSize
 from services.registration.answers import EVENT_BASICS, event_basics
 from services.registration.operations.held import hold_event, require_before_round_1
@@ -28,6 +30,8 @@ MOVES: Final[Mapping[EventState, frozenset[EventState]]] = {
     E.ARCHIVED: frozenset({E.DRAFT, E.CLOSED, E.FINISHED}),
 }
 """Target → states it is reached from. Between closed, running and finished the results service moves events."""
+_ROUND_LIMITS: Final = ("late_entry_until", "byes_until_round")
+"""What of an event names a round."""
 
 
 def create_event(
@@ -40,6 +44,7 @@ def create_event(
     data = _profile_data(session, profile)
     complete = merged(regulations, base=data["regulations"], profile=data)
     _require_rounds_fit(complete, basics)
+    require_limits_within(complete, basics)
     event = EventRow(**basics, profile=profile, profile_copy=data, regulations=complete)
     return _created(session, actor, event, said={"regulations": dict(regulations)})
 
@@ -96,6 +101,25 @@ def _require_rounds_fit(regulations: Mapping[str, Any], basics: Mapping[str, Any
     require_enough_entrants(regulations, entrants=size.entrants)
 
 
+def require_limits_within(regulations: Mapping[str, Any], basics: Mapping[str, Any]) -> None:
+    """Raises `Invalid` `round-beyond` for a limit that names a round beyond the last that is planned."""
+    planned = regulations["rounds"]
+    beyond = [
+        (name, last)
+        for name in _ROUND_LIMITS
+        if planned is not None and (last := basics.get(name)) is not None and last > planned
+    ]
+    if beyond:
+        faults = [
+            FieldError(
+                f"/{name}", f"is {last}, but this event has {planned} rounds", "range",
+                {"variant": "round", "value": last, "rounds": planned},
+            )
+            for name, last in beyond
+        ]  # fmt: skip
+        raise Invalid("round-beyond", f"This event has {planned} rounds.", errors=faults)
+
+
 def change_event(
     session: Session,
     actor: Actor,
@@ -110,13 +134,15 @@ def change_event(
     Raises `NotFound`, `Stale`, `Invalid`, `Conflict` `frozen` for regulations once round 1 is published.
     """
     event = hold_event(session, event_id)
-    _require_seen(event, seen_version)
+    _require_seen(session, event, seen_version)
     old = event_basics(event) | {"regulations": event.regulations}
     complete = event.regulations
     if regulations:
         complete = merged(regulations, base=event.regulations, profile=event.profile_copy)
     if regulations or basics.keys() & {"expected_entrants", "capacity"}:
         _require_rounds_fit(complete, event_basics(event) | dict(basics))
+    if regulations or basics.keys() & set(_ROUND_LIMITS):
+        require_limits_within(complete, event_basics(event) | dict(basics))
     _write(session, event, values={**basics, "regulations": complete})
     new = event_basics(event) | {"regulations": event.regulations}
     if regulations:
@@ -140,10 +166,10 @@ def move_event(
     Raises `NotFound`, `Stale`, `Conflict` `event-state`, or `frozen` where round 1 is published.
     """
     event = hold_event(session, event_id)
-    _require_seen(event, seen_version)
+    _require_seen(session, event, seen_version)
     sources = MOVES[target]
     if undo:
-        sources, target = frozenset({target}), EventState.FINISHED if event.frozen_at else EventState.DRAFT
+        sources, target = frozenset({target}), _before_archive(session, event)
     source = event.state
     if source not in sources:
         possible = " or ".join(sorted(sources))
@@ -158,28 +184,39 @@ def move_event(
     return event
 
 
+def _before_archive(session: Session, event: EventRow) -> EventState:
+    """The state that an event was archived from, as its log says."""
+    a = AuditRow
+    query = sa.select(a.old["state"].astext).where(a.event_id == event.id, a.action == "event.archived")
+    logged = session.execute(query.order_by(a.id.desc()).limit(1)).scalar_one_or_none()
+    if logged is None:  # archived by other means than a step
+        return EventState.FINISHED if event.frozen_at else EventState.DRAFT
+    return EventState(logged)
+
+
 def _write(session: Session, event: EventRow, *, values: dict[str, Any]) -> None:
     """The compare-and-set on the version; `event` is read again."""
     where = [EventRow.id == event.id, EventRow.version == event.version]
     written = compare_and_set(session, EventRow, where=where, values={**values, "version": event.version + 1})
     session.refresh(event)
     if not written:
-        raise _stale(event)
+        raise _stale(session, event)
 
 
-def _require_seen(event: EventRow, seen_version: int) -> None:
+def _require_seen(session: Session, event: EventRow, seen_version: int) -> None:
     if event.version != seen_version:
-        raise _stale(event)
+        raise _stale(session, event)
 
 
-def _stale(event: EventRow) -> Stale:
+def _stale(session: Session, event: EventRow) -> Stale:
+    last = event_states.last_change(session, event.id)
     current = {
         "id": event.id,
         "state": event.state.value,
         **event_basics(event),
         "regulations": event.regulations,
         "version": event.version,
-        "updated_by": None,
-        "updated_at": None,
+        "updated_by": None if last is None else last.actor_name,
+        "updated_at": None if last is None else moment(last.at),
     }
     return Stale("stale", "The event was changed meanwhile.", current=current)

@@ -20,7 +20,7 @@ from qisai.kernel.check import violations
 from qisai.kernel.draw_file import parse_draw
 from qisai.kernel.model import Draw
 from qisai.kernel.pairing.hand import unreasoned
-from qisai.ledger import audit, feed
+from qisai.ledger import audit, event_states, feed
 from qisai.ledger.actor import Actor
 from services.results.answers import moment
 from services.results.operations.rounds import require_running
@@ -67,8 +67,9 @@ def publish_draw(
     change_draw(session, draw, values={"state": DrawState.PUBLISHED})
     values = {"draw_id": draw.id, "published_at": sa.func.clock_timestamp(), "published_by": actor.name}
     change_round(session, round_, to=RoundState.PUBLISHED, values=values)
+    started = False
     if round_no == 1:  # the event before its entrants, which boards refer to: the order in which registration locks
-        _freeze_event(session, event_id, algorithm=document.algorithm)
+        started = _freeze_event(session, event_id, algorithm=document.algorithm)
     _seat_everybody(session, actor, round_id=round_.id, event_id=event_id, snapshot=snapshot, draw=document)
     _record(session, actor, "draw.publish", draw)
     numbers = feed.publish(session, event_id, "round.published", data={"round": round_no}, pairing=True)
@@ -76,6 +77,8 @@ def publish_draw(
         raise Conflict(
             "draw-stale", "Results or the field changed since this draw was made; ask for a new one.", round=round_no
         )
+    if started:
+        event_states.moved(session, actor, event_id, source=EventState.CLOSED, target=EventState.RUNNING)
     require_running(session, event_id)
 
 
@@ -161,15 +164,18 @@ def _seat_everybody(
     session.execute(sa.insert(SeatRow), [{"round_id": round_id, **seat} for seat in seats])
 
 
-def _freeze_event(session: Session, event_id: int, *, algorithm: str) -> None:
-    """The event starts, and from now on regulations, numbers and the algorithm do not change.
+def _freeze_event(session: Session, event_id: int, *, algorithm: str) -> bool:
+    """From now on regulations, numbers and the algorithm do not change; whether the event started with that.
 
     Before the feed, as in every write of an event: the row's own lock keeps registration from changing it meanwhile.
     """
+    held = sa.select(EventRow.state).where(EventRow.id == event_id).with_for_update(key_share=True)
+    source = session.execute(held).scalar_one()
     where = [EventRow.id == event_id, EventRow.state.in_((EventState.CLOSED, EventState.RUNNING))]
     values = {"state": EventState.RUNNING, "frozen_at": sa.func.clock_timestamp(), "algorithm": algorithm}
     if not compare_and_set(session, EventRow, where=where, values={**values, "version": EventRow.version + 1}):
         require_running(session, event_id)
+    return source is EventState.CLOSED
 
 
 def _record(session: Session, actor: Actor, action: str, draw: DrawRow) -> None:

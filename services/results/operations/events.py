@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from qisai.db.entrants import EntrantRow, EntrantState
 from qisai.db.events import EventRow, EventState
 from qisai.db.rounds import BoardRow, RoundRow, RoundState
 from qisai.db.session import compare_and_set
@@ -14,13 +15,40 @@ from qisai.errors import Blocker, Conflict, NotFound, Stale
 from qisai.kernel.model import Result
 from qisai.ledger import event_states
 from qisai.ledger.actor import Actor
+from services.results.answers import moment
 from services.results.operations.rounds import missing_result
+from services.results.operations.rounds_held import later_published_round
 from services.results.queries.boards import open_boards
+
+FEWEST_SEATED: Final = 2
+"""Entrants in the pairing pool with whom an event starts: fewer have nobody to play."""
 
 
 def start_event(session: Session, actor: Actor, *, event_id: int, seen_version: int) -> EventRow:
-    """closed → running, ahead of round 1. Raises `NotFound`, `Stale`, `Conflict` `event-state`."""
-    return _move(session, actor, event_id, seen_version, source=EventState.CLOSED, target=EventState.RUNNING)
+    """closed → running, ahead of round 1.
+
+    Raises `NotFound`, `Stale`, `Conflict` `event-state`, or `too-few-seated` where no two could be paired.
+    """
+    event = _move(session, actor, event_id, seen_version, source=EventState.CLOSED, target=EventState.RUNNING)
+    seated = _seated(session, event_id)  # under the feed's lock
+    if seated < FEWEST_SEATED:
+        detail = f"{seated} entrants are seated; an event starts with two or more: seat entrants first."
+        raise Conflict("too-few-seated", detail, seated=seated)
+    return event
+
+
+def take_start_back(session: Session, actor: Actor, *, event_id: int, seen_version: int, reason: str) -> EventRow:
+    """running → closed, as before the start: only while no round is published.
+
+    Raises `NotFound`, `Stale`, `Conflict` `event-state`, or `later-round-published`.
+    """
+    states = {"source": EventState.RUNNING, "target": EventState.CLOSED}
+    event = _move(session, actor, event_id, seen_version, **states, reason=reason)
+    published = later_published_round(session, event_id, 0)  # under the feed's lock
+    if published is not None:
+        detail = f"Round {published} is published; take that one back first."
+        raise Conflict("later-round-published", detail, round=published)
+    return event
 
 
 def finish_event(session: Session, actor: Actor, *, event_id: int, seen_version: int) -> EventRow:
@@ -65,21 +93,29 @@ def _move(
     if not compare_and_set(session, EventRow, where=where, values=values):
         event = event_row(session, event_id)
         if event.version != seen_version:
-            raise Stale("stale", "The event was changed meanwhile.", current=_current(event))
+            raise Stale("stale", "The event was changed meanwhile.", current=_current(session, event))
         detail = f"The event is {event.state.value}; only a {source.value} one becomes {target.value}."
         raise Conflict("event-state", detail, state=event.state.value)
     event_states.moved(session, actor, event_id, source=source, target=target, reason=reason)
     return event_row(session, event_id)
 
 
-def _current(event: EventRow) -> dict[str, Any]:
+def _current(session: Session, event: EventRow) -> dict[str, Any]:
+    last = event_states.last_change(session, event.id)
     return {
         "id": event.id,
         "state": event.state.value,
         "version": event.version,
-        "updated_by": None,
-        "updated_at": None,
+        "updated_by": None if last is None else last.actor_name,
+        "updated_at": None if last is None else moment(last.at),
     }
+
+
+def _seated(session: Session, event_id: int) -> int:
+    e = EntrantRow
+    query = sa.select(sa.func.count()).where(e.event_id == event_id, e.state == EntrantState.SEATED)
+    count: int = session.execute(query).scalar_one()
+    return count
 
 
 def _open_ends(session: Session, event_id: int) -> list[Blocker]:

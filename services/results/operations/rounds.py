@@ -11,7 +11,7 @@ from qisai.db.events import EventRow, EventState
 from qisai.db.rounds import BoardRow, DrawRow, DrawState, RoundState, SeatRow
 from qisai.db.session import compare_and_set
 from qisai.errors import Blocker, Conflict, FieldError, Invalid
-from qisai.ledger import audit, feed
+from qisai.ledger import audit, event_states, feed
 from qisai.ledger.actor import Actor
 from services.results.answers import moment
 from services.results.operations.rounds_held import NO_CLOCK, change_round, hold_existing, later_published_round
@@ -101,7 +101,10 @@ def unpublish_round(
     later = later_published_round(session, event_id, number)
     if later is not None:
         raise Conflict("later-round-published", f"Round {later} is published; take that one back first.", round=later)
-    if number > 1:
+    if number == 1:
+        states = {"source": EventState.RUNNING, "target": EventState.CLOSED}
+        event_states.moved(session, actor, event_id, **states, reason=reason)
+    else:
         require_running(session, event_id)
 
 
