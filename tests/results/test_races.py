@@ -5,7 +5,7 @@ Every test names the guard it pins; taking that guard out turns it red (tried by
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
@@ -18,6 +18,7 @@ from qisai.errors import Conflict, Gone
 from qisai.kernel.model import Result
 from qisai.ledger.actor import Actor
 from services.results.operations.draws import publish_draw
+from services.results.operations.events import finish_event
 from services.results.operations.results import Rights, StaleResult, Wanted, record_result
 from services.results.operations.rounds import close_round, reopen_round, unpublish_round
 from tests import fields
@@ -277,6 +278,89 @@ def test_a_round_is_not_taken_back_while_the_next_one_is_published(round1: Play,
     other.commit()
     problem(taking_back.result(), 409, "later-round-published")
     assert round1.chief.get(round1.round(1)).json["state"] == "published"
+
+
+@pytest.fixture
+def over(play: Play) -> Play:
+    """Round 1 is closed with all its results: nothing stands in the way of the finish."""
+    with play.service.owner() as session:
+        fields.add_round(session, play.field, pairs=[(1, 3, Result.DRAW), (2, 4, Result.DRAW)])
+    assert play.chief.post(f"{play.round(1)}/close", {}, version=2).status_code == 200
+    return play
+
+
+def _version(play: Play) -> int:
+    return int(play.service.rows("SELECT version FROM event WHERE id = :id", id=play.field.event_id)[0].version)
+
+
+def _finish_first(play: Play, other: Session, late: Callable[[], Any]) -> Any:
+    """What a call is answered that meets a finish which is not committed yet."""
+    finish_event(other, ACTOR, event_id=play.field.event_id, seen_version=_version(play))
+    waiting = InBackground(play.service.database, late)
+    assert waiting.waits_for_a_lock()
+    other.commit()
+    return waiting.result()
+
+
+def test_an_event_is_not_finished_while_a_round_is_opened_again(over: Play, other: Session) -> None:
+    """Pins that finishing looks for open rounds behind the feed's lock."""
+    reopen_round(other, ACTOR, event_id=over.field.event_id, number=1, seen_version=3, reason="漏记一局")
+    version = _version(over)
+    finishing = InBackground(over.service.database, lambda: over.chief.post(f"{over.event}/finish", version=version))
+    assert finishing.waits_for_a_lock()
+    other.commit()
+    (blocker,) = problem(finishing.result(), 409, "event-not-over")["blockers"]
+    assert (blocker["slug"], blocker["round"]) == ("round-open", 1)
+    states = over.service.rows("SELECT state FROM event WHERE id = :id", id=over.field.event_id)
+    assert [row.state for row in states] == ["running"]
+
+
+def test_a_correction_that_meets_the_finish_is_refused(over: Play, other: Session) -> None:
+    """Pins that a correction in a closed round looks at the event's state behind the feed's lock."""
+    board, wanted = f"/api/v1/boards/{over.field.board_ids[1, 1]}", {"result": "first_win", "reason": "复核"}
+    problem(
+        _finish_first(over, other, lambda: over.chief.put(f"{board}/correction", wanted, version=2)),
+        409,
+        "event-not-running",
+    )
+    assert over.chief.get(board).json["result"] == "draw"
+
+
+def test_a_round_is_not_opened_again_when_that_meets_the_finish(over: Play, other: Session) -> None:
+    """Pins that reopening a round looks at the event's state behind the feed's lock."""
+    answer = _finish_first(
+        over, other, lambda: over.chief.post(f"{over.round(1)}/reopen", {"reason": "漏记一局"}, version=3)
+    )
+    problem(answer, 409, "event-not-running")
+    assert over.chief.get(over.round(1)).json["state"] == "closed"
+
+
+@pytest.mark.parametrize("is_taken_back", [False, True], ids=["given", "taken back"])
+def test_points_that_meet_the_finish_stay_as_they_were(over: Play, other: Session, is_taken_back: bool) -> None:
+    """Pins that both decisions on points look at the event's state behind the feed's lock."""
+    path = f"{over.event}/adjustments"
+    decision = {"entrant_id": over.field.entrant_ids[1], "points": -0.5, "after_round": 1, "reason": "迟到"}
+    made = over.chief.post(path, decision) if is_taken_back else None
+    before = over.chief.get(f"{over.event}/standings").json["rows"]
+
+    def late() -> Any:
+        if made is None:
+            return over.chief.post(path, decision)
+        return over.chief.post(f"{path}/{made.json['id']}/take-back", {"reason": "申诉成立"}, version=1)
+
+    problem(_finish_first(over, other, late), 409, "event-not-running")
+    assert over.chief.get(f"{over.event}/standings").json["rows"] == before
+
+
+def test_points_are_not_given_for_a_round_that_is_being_taken_back(round1: Play, other: Session) -> None:
+    """Pins that a decision on points looks for its round behind the feed's lock."""
+    unpublish_round(other, ACTOR, event_id=round1.field.event_id, number=1, seen_version=2, reason="重排")
+    decision = {"entrant_id": round1.field.entrant_ids[1], "points": -0.5, "after_round": 1, "reason": "迟到"}
+    late = InBackground(round1.service.database, lambda: round1.chief.post(f"{round1.event}/adjustments", decision))
+    assert late.waits_for_a_lock()
+    other.commit()
+    problem(late.result(), 409, "round-not-published")
+    assert round1.chief.get(f"{round1.event}/adjustments").json["items"] == []
 
 
 def test_an_entrant_is_never_on_two_boards_of_a_round(round1: Play, other: Session) -> None:
