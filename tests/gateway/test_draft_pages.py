@@ -7,6 +7,7 @@ import re
 import pytest
 import sqlalchemy as sa
 
+from qisai.db.accounts import Role
 from qisai.db.jobs import JobRow, JobState
 from qisai.kernel.model import Source
 from tests.gateway.drafts import computed_draft
@@ -228,12 +229,88 @@ def test_an_earlier_draw_that_is_given_again_is_named_with_its_time(platform: Pl
 def test_a_draw_that_failed_says_why_and_opens_pairing_by_hand(platform: Platform, chief: Person) -> None:
     event_id = platform.event(tournament(reported=4))
     job = platform.admin.rounds.ask_for_draw(event_id, 3)
-    why = {"slug": "no-legal-draw", "detail": "There is no legal draw."}
-    ended = {"state": JobState.FAILED, "outcome": why, "finished_at": sa.func.now()}
-    platform.gateway.sql(sa.update(JobRow).where(JobRow.id == job.id).values(ended))
-    page = chief.page(f"/events/{event_id}/rounds/3/draw?job={job.id}")
-    assert "You can ask again, or pair this round by hand below." in page
-    assert '<details class="panel" open>' in page
+    end(platform, job.id, JobState.FAILED, slug="solver-done", detail="The solver found no draw.")
+    for person in (chief, referee(platform, event_id, Role.CHIEF_REFEREE)):
+        page = person.page(f"/events/{event_id}/rounds/3/draw")
+        assert "failed: The solver found no draw." in page
+        assert "You can ask again, or pair this round by hand below." in page
+        assert "There is no draft yet." not in page
+        assert '<details class="panel" open>' in page
+    end(platform, job.id, JobState.FAILED, slug="no-legal-draw", detail="There is no legal draw.")
+    page = chief.page(f"/events/{event_id}/rounds/3/draw")
+    assert "Asking again finds the same until something of this has changed." in page
+    computed_draft(platform, event_id, 3)
+    page = chief.page(f"/events/{event_id}/rounds/3/draw")
+    assert "There is no legal draw." not in page, "what failed before there was a draft is no news"
+    assert '<table id="draft"' in page
+    assert '<details class="panel" open>' not in page
+
+
+def end(platform: Platform, job_id: int, state: JobState, **outcome: str) -> None:
+    ended = {"state": state, "outcome": outcome, "finished_at": sa.func.clock_timestamp()}
+    platform.gateway.sql(sa.update(JobRow).where(JobRow.id == job_id).values(ended))
+
+
+def test_a_job_that_ends_without_a_draw_beside_a_draft_is_told_above_it(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    address = f"/events/{event_id}/rounds/3/draw"
+    for state, detail, what in (
+        (JobState.FAILED, "The solver found no draw.", "You can ask again, or pair this round by hand below."),
+        (JobState.CANCELLED, "Cancelled by 裁判长.", "You can ask again."),
+        (JobState.SUPERSEDED, "The results or the field changed 20 times while this ran.", "You can ask again."),
+    ):
+        job = platform.admin.rounds.ask_for_draw(event_id, 3)
+        end(platform, job.id, state, slug="x", detail=detail)
+        page = chief.page(address)
+        assert detail in page
+        assert what in page
+        assert '<table id="draft"' in page
+    computed_draft(platform, event_id, 3)
+    assert "while this ran" not in chief.page(address)
+
+
+def test_whoever_opens_the_round_sees_how_far_its_draw_is(platform: Platform, chief: Person) -> None:
+    event_id = platform.event(tournament(reported=4))
+    address = f"/events/{event_id}/rounds/3/draw"
+    asked = chief.post(address)
+    assert "Waiting for the queue; it starts by itself." in asked.text
+    other = referee(platform, event_id, Role.CHIEF_REFEREE)
+    page = other.page(address)
+    assert "The draw is being computed" in page
+    assert re.search(r"waiting</strong> · \d+(\.\d)? s", page)
+    assert "asked for by 裁判长" in page
+    assert "There is no draft yet." not in page
+    refresh = re.search(r'<noscript><meta http-equiv="refresh" content="5; url=([^"]+)"></noscript>', page)
+    assert refresh
+    assert refresh[1] == address
+    progress = {"stage": "optimal", "elapsed_ms": 4200, "best": {"max_gap": 2, "cross_pairs": 3}, "entrants": 8}
+    running = {"state": JobState.RUNNING, "progress": progress, "started_at": sa.func.clock_timestamp(), "attempts": 2}
+    platform.gateway.sql(sa.update(JobRow).where(JobRow.event_id == event_id).values(running))
+    page = other.page(address)
+    for said in ("computing", "looking for the best · 4.2 s", "best so far: largest gap: 1 · 3 pairs", "2 attempts"):
+        assert said in page, said
+    assert "Waiting for the queue" not in page
+    (look,) = re.findall(r'data-look="([^"]+)"', page)
+    part = other.page(look)
+    assert "<html" not in part
+    assert 'id="how-far" data-active' in part
+    assert "looking for the best · 4.2 s" in part
+    assert referee(platform, event_id).get(look).status_code == 403
+    assert other.get(look.replace(f"/events/{event_id}/", f"/events/{platform.event()}/")).status_code in (403, 404)
+    job_id = int(look.rsplit("/", 1)[1])
+    end(platform, job_id, JobState.FAILED, slug="x", detail="It failed.")
+    assert "data-active" not in other.page(look)
+    assert "It failed." in other.page(address)
+
+
+def test_while_a_draft_is_there_to_be_changed_the_page_does_not_go_on_by_itself(
+    platform: Platform, chief: Person
+) -> None:
+    event_id = drawn(platform)
+    page = chief.post(f"/events/{event_id}/rounds/3/draw").text
+    assert "The draw is being computed" in page
+    assert "http-equiv" not in page
+    assert f'<a href="/events/{event_id}/rounds/3/draw">Look again</a>' in page
 
 
 def test_the_list_for_paper_has_points_opponents_and_sides_of_everybody_present(

@@ -70,7 +70,7 @@ def in_every_trouble(platform: Platform) -> int:
     machine = {"host": "h", "pid": 7, "release": "0.1.0"}
     lists = {"algorithms": ["qisai/1"], "queues": ["pairing.small"]}
     insert(platform, WorkerRow, name="w1", **machine, **lists, seen_at=ago(3), load=0.42, job_id=1)
-    insert(platform, WorkerRow, name="w2", **machine, **lists, seen_at=ago(300))
+    insert(platform, WorkerRow, name="w2", **machine, **lists, seen_at=ago(25))
     insert(platform, KeeperRow, name="k1", **machine, is_leading=True, late_seconds=30, seen_at=ago(75))
     detail = {"job": 1, "round": 2, **outcome}
     insert(

@@ -10,10 +10,10 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
-from qisai.client import BoardView, Client, DrawView, Event, Job, RoundView
+from qisai.client import BoardView, Client, DrawView, Event, RoundView
 from qisai.errors import Invalid, NotFound, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
-from services.gateway.pages import draft_words, finishing, wording
+from services.gateway.pages import draft_words, draw_job, finishing, operation_words
 from services.gateway.pages.draft import shown_draft
 from services.gateway.pages.site import client, for_those_who, in_short, lines_of, status_of
 from services.gateway.pages.ways_out import ways_out
@@ -45,7 +45,8 @@ def draw_page(
     for_those_who(Right.PAIR, event)
     rounds = asking.rounds.list(event_id)
     round_ = next((found for found in rounds if found.number == round_no), None)
-    draws = asking.rounds.draws(event_id, round_no)
+    drawing = asking.rounds.drawing(event_id, round_no)
+    draws = drawing.draws
     return render_template(
         "draw.html",
         event=event,
@@ -53,15 +54,16 @@ def draw_page(
         round_no=round_no,
         round=round_,
         open_boards=open_boards(asking, event_id, rounds, before=round_no + 1),
-        job=_job(asking, request.args.get("job", type=int)),
+        job=draw_job.worth_telling(drawing),
+        what_to_do=draw_job.what_to_do,
         shown=shown_draft(asking, event_id, round_no, draws),
         latest_draw=draws[0].number if draws else 0,
         published_draw=any(one.state == "published" for one in draws),
         faults=in_short(faults),
         typed=typed or {},
         saying=draft_words,
+        operating=operation_words,
         unplayed=partial(finishing.unplayed, asking, event, rounds),
-        job_states={state: str(word) for state, word in wording.JOB_STATES.items()},
         **more,
     )
 
@@ -71,14 +73,27 @@ def draw_page(
 def ask(event_id: int, round_no: int) -> Page:
     """Asks for the draw and shows how it goes."""
     try:
-        job = client().rounds.ask_for_draw(event_id, round_no)
+        client().rounds.ask_for_draw(event_id, round_no)
     except Unauthenticated:
         raise
     except QisaiError as error:
         event = client().events.get(event_id)
         ways = ways_out(error, event, round_no)
         return draw_page(event_id, round_no, faults=lines_of(error), ways=ways), status_of(error)
-    return back(event_id, round_no, job=job.id)
+    return back(event_id, round_no)
+
+
+@pages.get(f"{ROUND}/draw/jobs/<int:job_id>")
+@requires(Right.PUBLIC)
+def look(event_id: int, round_no: int, job_id: int) -> str:
+    """How far a job is, as a part of the page. Raises `NotFound` for one of another round."""
+    asking = client()
+    event = asking.events.get(event_id)
+    for_those_who(Right.PAIR, event)
+    job = asking.rounds.job(job_id)
+    if (job.event_id, job.round_no) != (event_id, round_no):
+        raise NotFound("job-not-found", f"Round {round_no} has no job {job_id}.")
+    return render_template("draw_job.html", event=event, round_no=round_no, job=job, operating=operation_words)
 
 
 @pages.post(f"{ROUND}/draw/<action>")
@@ -153,9 +168,9 @@ def _seconds(form: Mapping[str, str]) -> int | None:
         raise Invalid("invalid-request", _("Write the minutes as a number, such as 90.")) from error
 
 
-def back(event_id: int, round_no: int, *, job: int | None = None) -> Response:
+def back(event_id: int, round_no: int) -> Response:
     """To the page of the round."""
-    return redirect(url_for("chief.draw", event_id=event_id, round_no=round_no, job=job), code=303)
+    return redirect(url_for("chief.draw", event_id=event_id, round_no=round_no), code=303)
 
 
 def open_boards(
@@ -169,13 +184,3 @@ def open_boards(
         for board in asking.rounds.boards(event_id, round_.number).items
         if board.result is None
     ]
-
-
-def _job(asking: Client, job_id: int | None) -> Job | None:
-    if job_id is None:
-        return None
-    try:
-        return asking.rounds.job(job_id)
-    except NotFound as error:
-        flash(error.detail, "error")
-        return None

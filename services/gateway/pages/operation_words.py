@@ -77,14 +77,14 @@ def alert_reason(alert: Alert) -> str:
     return ""
 
 
-def progress(job: Job) -> str:
-    """How far a running job is."""
+def progress(job: Job, *, sides: bool = True) -> str:
+    """How far a running job is. `sides`: whether its event shows any."""
     said = job.progress
     if not said:
         return ""
     parts = [str(STAGES.get(said.get("stage", ""), "")), duration((said.get("elapsed_ms") or 0) / 1000)]
     if said.get("best"):
-        parts.append(_("best so far: %(cost)s", cost=wording.in_short(said["best"])))
+        parts.append(_("best so far: %(cost)s", cost=wording.in_short(said["best"], sides=sides)))
     return " · ".join(part for part in parts if part)
 
 

@@ -1,7 +1,7 @@
 """Typed client of the public API, used by the command line, the tests and the gateway's own pages."""
 
 from qisai.client.client import Client
-from qisai.client.draws import DrawView, Job
+from qisai.client.draws import Drawing, DrawView, Job
 from qisai.client.events import BulkChange, Entrant, Event, Imported, ImportReport, Lots, Profile
 from qisai.client.explanations import Explanation
 from qisai.client.operations import Alert, Breaker, QueueView, ServiceHealth, Worker
@@ -24,9 +24,9 @@ from qisai.client.transport import HttpTransport, Reply, Request, Transport
 
 __all__ = [
     "Account", "Adjustment", "Alert", "Attendance", "BoardLog", "BoardView", "Boards", "Breaker", "BulkChange",
-    "ByeView", "Client", "ClockView", "Crosstable", "CrosstableRow", "DrawView", "Entrant", "Event", "Explanation",
-    "ForbiddenPair", "Grant", "History", "HistoryRound", "HttpTransport", "ImportReport", "Imported", "Invitation",
-    "Job", "Lots", "Me", "Offered", "OwnEntry", "PasswordLink", "Player", "PrizeRow", "PrizeTable", "Profile",
-    "QueueView", "Reply", "Request", "RoundCell", "RoundView", "ServiceHealth", "Standings", "StandingsRow", "Token",
-    "Transition", "Transport", "WebSession", "Worker",
+    "ByeView", "Client", "ClockView", "Crosstable", "CrosstableRow", "DrawView", "Drawing", "Entrant", "Event",
+    "Explanation", "ForbiddenPair", "Grant", "History", "HistoryRound", "HttpTransport", "ImportReport", "Imported",
+    "Invitation", "Job", "Lots", "Me", "Offered", "OwnEntry", "PasswordLink", "Player", "PrizeRow", "PrizeTable",
+    "Profile", "QueueView", "Reply", "Request", "RoundCell", "RoundView", "ServiceHealth", "Standings", "StandingsRow",
+    "Token", "Transition", "Transport", "WebSession", "Worker",
 ]  # fmt: skip

@@ -110,3 +110,20 @@ class DrawView:
             left_over=tuple(body.get("left_over") or ()),
             reasons_needed=tuple(body.get("reasons_needed") or ()),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """Where the drawing of a round stands: all draws, latest first, and the job that was asked for last, if any."""
+
+    draws: tuple[DrawView, ...]
+    job: Job | None
+
+    @classmethod
+    def from_json(cls, body: Json) -> Drawing:
+        """From the API's object."""
+        job = body.get("job")
+        return cls(
+            draws=tuple(DrawView.from_json(draw) for draw in body["items"]),
+            job=None if job is None else Job.from_json(job),
+        )

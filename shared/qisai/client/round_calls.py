@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qisai.client.calls import Calls, text_query
-from qisai.client.draws import DrawView, Job
+from qisai.client.draws import Drawing, DrawView, Job
 from qisai.client.explanations import Explanation
 from qisai.client.problems import error_of
 from qisai.client.reading import Json, all_items, items
@@ -66,8 +66,12 @@ class RoundCalls(Calls):
         return job
 
     def draws(self, event_id: int, round_no: int) -> tuple[DrawView, ...]:
-        """All draws of a round."""
-        return items(self._get(f"{_round_path(event_id, round_no)}/draws"), DrawView.from_json)
+        """All draws of a round, latest first."""
+        return self.drawing(event_id, round_no).draws
+
+    def drawing(self, event_id: int, round_no: int) -> Drawing:
+        """All draws of a round and its latest job: what runs, or why it ended."""
+        return Drawing.from_json(self._get(f"{_round_path(event_id, round_no)}/draws"))
 
     def draw(self, event_id: int, round_no: int, draw_no: int) -> DrawView:
         """One draw with its pairs, cost and breaches."""
