@@ -36,7 +36,11 @@ def main(folder: Path) -> int:
         if len(request["tournament"]["entrants"]) != CANARY:
             (folder / f"held-{request['job']}.new").write_text(str(os.getpid()))
             (folder / f"held-{request['job']}.new").rename(folder / f"held-{request['job']}")
-            misbehave(folder, request)
+            try:
+                misbehave(folder, request)
+            except MemoryError:  # told as the real solver tells it
+                say(request, {"type": "out_of_memory"})
+                continue
         for answer in solver._answers(request):
             say(request, answer)
     return 0

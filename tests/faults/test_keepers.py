@@ -12,7 +12,8 @@ import requests
 import sqlalchemy as sa
 
 from qisai.db.accounts import Role
-from tests.faults.play import Play, is_the_draw
+from qisai.db.jobs import JobState
+from tests.faults.play import Play, is_the_draw, make_play
 from tests.faults.stage import LEASE_SECONDS, Part, Stage, pause, soon
 
 
@@ -39,13 +40,34 @@ def ready(keeper: Part) -> bool | None:
     return bool(answer.json()["leading"]) if answer.status_code == 200 else None
 
 
-def test_when_the_keeper_is_killed_the_second_takes_over(stage: Stage, play: Play, second: Part) -> None:
-    stage.keepers[0].kill()
+def busy(stage: Stage) -> list[int]:
+    """A job of another event in every worker's hands, until the solvers are steered on; their ids."""
+    stage.steer("hold")
+    jobs = [make_play(stage).ask(deadline_ms=120_000) for _ in stage.workers]
+    for job_id in jobs:
+        stage.held(job_id)
+    return jobs
+
+
+def ask_for_what_only_a_keeper_can_send(stage: Stage, play: Play) -> int:
+    """A job whose message is lost while nobody is free to take it; its id."""
     with stage.broker() as broker:
         job_id = play.ask()
-        broker.flushall()  # the nudge may be gone too: then only a keeper can bring the job on
-    soon(lambda: ready(second) is True)
-    stage.ends(job_id)
+        broker.flushall()
+    waiting = stage.job(job_id)
+    assert (waiting.state, waiting.sends) == (JobState.QUEUED, 0), "the fault is real: nobody was told"
+    return job_id
+
+
+def test_when_the_keeper_is_killed_the_second_takes_over(stage: Stage, play: Play, second: Part) -> None:
+    held = busy(stage)
+    stage.keepers[0].kill()
+    job_id = ask_for_what_only_a_keeper_can_send(stage, play)
+    soon(lambda: stage.job(job_id).sends >= 1)
+    assert ready(second) is True, "the first is dead, so it was the second who sent it"
+    stage.steer("normal")
+    for waiting in (*held, job_id):
+        stage.ends(waiting)
     is_the_draw(play, job_id)
 
 
@@ -101,14 +123,15 @@ def test_at_a_normal_start_nobody_is_missed_yet(stage: Stage) -> None:
 
 def test_a_keeper_that_stands_still_loses_the_lead(stage: Stage, play: Play, second: Part) -> None:
     """The server ends its session, which holds the lock; when it wakes up it waits like any other."""
-    first = stage.keepers[0]
+    first, held = stage.keepers[0], busy(stage)
     first.send(signal.SIGSTOP)
     soon(lambda: psutil.Process(first.pid).status() == psutil.STATUS_STOPPED)
-    soon(lambda: ready(second) is True)
-    with stage.broker() as broker:
-        job_id = play.ask()
-        broker.flushall()
-    stage.ends(job_id)
+    job_id = ask_for_what_only_a_keeper_can_send(stage, play)
+    soon(lambda: stage.job(job_id).sends >= 1)
+    assert ready(second) is True, "the first stands still, so it was the second who sent it"
+    stage.steer("normal")
+    for waiting in (*held, job_id):
+        stage.ends(waiting)
     first.send(signal.SIGCONT)
     soon(lambda: ready(first) is False)
     assert ready(second) is True
