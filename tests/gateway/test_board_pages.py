@@ -136,6 +136,33 @@ def test_of_many_boards_each_stands_or_falls_alone_and_says_why(platform: Platfo
     assert platform.admin.rounds.board(boards[0].id).result is None
 
 
+def test_nothing_is_offered_where_nothing_can_be_entered(platform: Platform, chief: Person) -> None:
+    event_id = platform.event()
+    for board in platform.admin.rounds.boards(event_id, 2).items:
+        platform.admin.rounds.put_result(board.id, Result.FIRST_WIN, version=board.version)
+    boards = platform.admin.rounds.boards(event_id, 2).items
+    first = {f"version-{boards[0].id}": boards[0].version, f"result-{boards[0].id}": "draw"}
+    pages = f"/events/{event_id}/rounds/2/entry", f"/events/{event_id}/rounds/2/batch"
+    assert all('value="draw"' in chief.page(path) for path in pages)
+
+    platform.admin.rounds.close(event_id, platform.admin.rounds.get(event_id, 2))
+    for path in pages:
+        page = chief.page(path)
+        assert 'value="draw"' not in page, path
+        assert "This round is closed. The chief referee corrects a result at its board: choose its number." in page
+        assert f'/events/{event_id}/rounds/2/boards/1"' in page
+    refused = chief.post(pages[1], **first)
+    assert refused.status_code == 409
+    assert "1 board was not written." in refused.text
+    assert "the others were" not in refused.text
+
+    platform.admin.events.act(platform.admin.events.get(event_id), "finish")
+    for path in pages:
+        page = chief.page(path)
+        assert "The event is over: results are entered only when the chief referee has taken it up again." in page
+        assert "corrects a result" not in page
+
+
 def test_points_are_taken_with_a_reason_and_given_back(platform: Platform, chief: Person) -> None:
     event_id = platform.event(tournament(reported=4))
     address = f"/events/{event_id}/decisions"

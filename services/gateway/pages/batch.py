@@ -64,7 +64,7 @@ def send(event_id: int, round_no: int) -> Page:
     if saved:
         flash(ngettext("%(num)d board is saved.", "%(num)d boards are saved.", saved), "done")
     if refused:
-        return _page(event_id, round_no, refused), 409
+        return _page(event_id, round_no, refused, saved=saved), 409
     return redirect(url_for("batch.batch", event_id=event_id, round_no=round_no), code=303)
 
 
@@ -81,7 +81,7 @@ def _chosen(form: Mapping[str, str]) -> dict[int, tuple[int, str | None]]:
     return chosen
 
 
-def _page(event_id: int, round_no: int, refused: Mapping[int, Refused]) -> str:
+def _page(event_id: int, round_no: int, refused: Mapping[int, Refused], *, saved: int = 0) -> str:
     asking = client()
     event = asking.events.get(event_id)
     for_those_who(Right.ENTER_RESULT, event)
@@ -96,6 +96,7 @@ def _page(event_id: int, round_no: int, refused: Mapping[int, Refused]) -> str:
         boards=boards,
         own=own,
         refused=refused,
+        saved=saved,
         choices={board.id: _choices(event, board) for board in boards},
         theirs={key: _words(event, one) for key, one in refused.items()},
         none=NONE,
