@@ -235,6 +235,35 @@ def test_of_two_who_change_one_event_only_what_was_typed_is_mine(platform: Platf
     assert event.regulations["rounds"] == 5
 
 
+def test_days_that_are_over_and_rounds_beyond_the_plan_are_not_taken_in_silence(
+    platform: Platform, admin: Person
+) -> None:
+    beyond = {**NEW, "rounds": "5", "byes_until_round": "77", "late_entry_until": "9"}
+    refused = admin.post("/events/new", **beyond)
+    assert refused.status_code == 422
+    assert "Byes until round: is 77, but this event has 5 rounds" in refused.text
+    assert "Late entry until round: is 9, but this event has 5 rounds" in refused.text
+    assert {"byes_until_round", "late_entry_until"} <= marked(refused.text)
+    over = {**NEW, "rounds": "5", "registration_until": "2020-05-01T18:00", "starts_on": "2019-05-02"}
+    deadline = "The deadline of registration is over: nobody can enter themselves"
+    preview = admin.post("/events/new", **over, preview="1").text
+    assert preview.count(deadline) == preview.count("The first day is over already.") == 1
+    saved = admin.post("/events/new", **over)
+    assert saved.text.count(deadline) == saved.text.count("The first day is over already.") == 1
+    event_id = int(re.search(r"/events/(\d+)/", saved.url)[1])  # type: ignore[index]
+    set_up = admin.page(f"/events/{event_id}/set-up")
+    assert "registration until 2020-05-01 18:00" in set_up, "the year of another year is said"
+    opened = admin.post(f"/events/{event_id}/set-up/open", version=field(set_up, "version")).text
+    assert deadline in opened
+    there = {**edited(admin.page(f"/events/{event_id}/set-up/edit")), "registration_until": "", "starts_on": ""}
+    assert "is over" not in admin.post(f"/events/{event_id}/set-up/edit", **there).text
+    event = platform.admin.events.get(event_id)
+    assert event.starts_on is None
+    fewer = {**there, "version": str(event.version), "byes_until_round": "5", "rounds": "4"}
+    refused = admin.post(f"/events/{event_id}/set-up/edit", **fewer)
+    assert "Byes until round: is 5, but this event has 4 rounds" in refused.text
+
+
 def test_an_emptied_field_is_emptied(platform: Platform, admin: Person) -> None:
     event_id = made(admin, name="不限赛", rounds="4", capacity="20", starts_on="2026-12-05")
     address = f"/events/{event_id}/set-up/edit"
@@ -281,6 +310,30 @@ def test_steps_lead_forward_and_back_and_a_stale_one_is_told(platform: Platform,
     assert wrong.status_code == 409
     assert 'class="note error"' in wrong.text
     assert admin.post(f"{address}/nothing").status_code == 404
+
+
+def test_an_event_is_started_after_a_question_and_the_start_is_taken_back(platform: Platform, admin: Person) -> None:
+    event_id = made(admin, name="开赛撤回赛")
+    address = f"/events/{event_id}/set-up"
+    for action in ("open", "close-registration"):
+        platform.admin.events.act(platform.admin.events.get(event_id), action)
+    page = admin.page(address)
+    assert "While no round is published, the start can be taken back." in page
+    refused = admin.post(f"{address}/start", version=field(page, "version"))
+    assert refused.status_code == 409
+    assert "0 entrants are seated; an event starts with two or more" in refused.text
+    for name in ("甲", "乙"):
+        platform.admin.entrants.add(event_id, name=name)
+    platform.admin.entrants.move_all(event_id, "approved", states=["registered"])
+    platform.admin.entrants.check_in(event_id)
+    platform.admin.entrants.seat(event_id)
+    assert "The event is now: running" in admin.post(f"{address}/start", version=field(page, "version")).text
+    page = admin.page(address)
+    assert "Take the start back? The event is as before it" in page
+    done = admin.post(f"{address}/take-start-back", version=field(page, "version"))
+    assert "The event is now: registration closed" in done.text
+    assert f"{address}/take-start-back" not in admin.page(address)
+    assert f"{address}/take-start-back" not in admin.page(f"/events/{platform.event()}/set-up"), "round 1 is published"
 
 
 def test_a_clone_takes_rules_and_no_entrants(platform: Platform, admin: Person) -> None:

@@ -136,7 +136,12 @@ def dry(advice: Advice) -> str:
         return ""
     if told["outlook"] == "safe":
         safe = told["safe_rounds"]
-        return str(_("Every round has a legal draw, whatever happens (safe for %(rounds)s rounds).", rounds=safe))
+        line = _(
+            "Every round has a legal draw as long as the same people come and nobody is kept apart (safe for "
+            "%(rounds)s rounds).",
+            rounds=safe,
+        )
+        return str(line)
     if told["outlook"] == "impossible":
         line = _("Not all rounds can be drawn, whatever happens.")
     elif told["look_ahead"]:

@@ -53,7 +53,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "forfeit_counts_as_met": __("A forfeit counts as having met"),
     "compensation": __("For a round without an opponent"),
     "is_public": __("Anybody may see it once it is open"),
-    "needs_approval": __("Entries are approved by the desk"),
+    "needs_approval": __("Entries are approved by the organiser"),
     "needs_check_in": __("Entrants check in before they are seated"),
     "club": __("Club"),
     "seed": __("Rating"),

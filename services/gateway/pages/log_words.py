@@ -43,7 +43,7 @@ ACTIONS: Final = {
     "event.running": __("event started, or taken up again"),
     "event.finished": __("event finished"),
     "event.open": __("registration opened"),
-    "event.closed": __("registration closed"),
+    "event.closed": __("registration closed, or the start taken back"),
     "event.draft": __("event back in preparation"),
     "event.archived": __("event archived"),
     "grant.create": __("role given"),

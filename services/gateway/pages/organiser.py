@@ -27,7 +27,9 @@ pages.add_app_template_filter(moment)
 
 _SET_UP: Final = "/events/<int:event_id>/set-up"
 leads_back(pages, f"{_SET_UP}/<action>", to="organiser.set_up")
-ACTIONS: Final = ("open", "close-registration", "draft", "archive", "unarchive", "start", "finish", "reopen")
+ACTIONS: Final = (
+    "open", "close-registration", "draft", "archive", "unarchive", "start", "take-start-back", "finish", "reopen",
+)  # fmt: skip
 STEPS: Final = {
     "draft": (("open", __("Open registration")), ("archive", __("Archive"))),
     "open": (("close-registration", __("Close registration")), ("draft", __("Back to draft"))),
@@ -37,11 +39,19 @@ STEPS: Final = {
         ("draft", __("Back to draft")),
         ("archive", __("Archive")),
     ),
-    "running": (("finish", __("Finish the event")),),
+    "running": (("finish", __("Finish the event")), ("take-start-back", __("Take the start back"))),
     "finished": (("reopen", __("Go on playing")), ("archive", __("Archive"))),
     "archived": (("unarchive", __("Take it out of the archive")),),
 }
 """Steps that a state offers, the way on first; the service knows which of them are allowed now."""
+QUESTIONS: Final = {
+    "start": __("Start the event? While no round is published, the start can be taken back."),
+    "take-start-back": __("Take the start back? The event is as before it, and can be started again."),
+    "finish": __("Finish the event? It can be taken up again."),
+}
+"""What is asked before a step is taken."""
+_BACK: Final = {"unarchive": "archive", "take-start-back": "start"}
+"""Step back → the step that it undoes."""
 _BY_REGISTRATION: Final = frozenset({"open", "close-registration", "draft", "archive", "unarchive"})
 
 
@@ -62,8 +72,8 @@ def act(event_id: int, action: str) -> str | Response | tuple[str, int]:
     try:
         if action == "finish":
             require_sure(request.form, client(), event_id)
-        if action == "unarchive":
-            event = client().events.act(seen, "archive", undo=True)
+        if action in _BACK:
+            event = client().events.act(seen, _BACK[action], undo=True)
         else:
             event = client().events.act(seen, action)
     except Unauthenticated:
@@ -109,6 +119,7 @@ def _page(event_id: int, *, faults: Sequence[str] = (), typed: dict[str, str] | 
         event=event,
         rounds=rounds,
         steps=_steps(event),
+        questions=QUESTIONS,
         is_over=bool(rounds) and rounds[-1].state == "closed" and rounds[-1].number >= planned,
         typed=typed,
         faults=faults,
@@ -127,5 +138,5 @@ def _steps(event: Event) -> list[tuple[str, Any]]:
     """Steps that the viewer may take from here."""
     may = viewer().may(Right.MANAGE_EVENT, event)
     found = [(action, text) for action, text in STEPS.get(event.state, ()) if may or action not in _BY_REGISTRATION]
-    back_to_registration = ("open", "draft")
-    return [one for one in found if not (event.frozen_at and one[0] in back_to_registration)]
+    before_round_1 = ("open", "draft", "take-start-back")
+    return [one for one in found if not (event.frozen_at and one[0] in before_round_1)]
