@@ -30,6 +30,8 @@ CSRF_HEADER: Final = "X-CSRF-Token"
 CSRF_FIELD: Final = "csrf_token"
 DEVICE_HEADER: Final = "Qisai-Device"
 DEVICE_COOKIE: Final = "qisai_device"
+FORMS: Final = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+"""What a browser sends a page's form as."""
 SESSION_IDLE: Final = timedelta(hours=12)
 SESSION_LONGEST: Final = timedelta(days=7)
 _SLIDE_AFTER: Final = timedelta(hours=1)
@@ -153,7 +155,7 @@ def _device(request: Request) -> str:
 
 
 def _is_form(request: Request) -> bool:
-    return request.mimetype in ("application/x-www-form-urlencoded", "multipart/form-data")
+    return request.mimetype in FORMS
 
 
 def _token(session: Session, secret_hash: str) -> Credential | None:

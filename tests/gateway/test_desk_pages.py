@@ -333,7 +333,9 @@ def test_check_in_for_a_round_by_letters(platform: Platform, admin: Person) -> N
     there = new_field(platform, regulations={"rounds": 3})
     one, two = there.seated("冯甲", "褚乙")
     address = f"{there.desk}/attendance/1"
-    assert "Without a deadline everybody who is seated plays." in admin.page(address)
+    before = admin.page(address)
+    assert "Without a deadline everybody who is seated plays." in before
+    assert "missing<" not in before, "nobody is missing where nobody has to come by a time"
     assert "The deadline is set." in admin.post(f"{address}/deadline", until="2026-12-05T08:30").text
     found = platform.admin.entrants.attendance(there.event_id, 1)
     assert found.until == "2026-12-05T00:30:00Z", "typed in Asia/Shanghai"
@@ -346,6 +348,7 @@ def test_check_in_for_a_round_by_letters(platform: Platform, admin: Person) -> N
     admin.post(f"{address}/note", absent=one.id)
     assert "2 noted." in admin.post(f"{address}/note", everybody="1").text
     assert set(platform.admin.entrants.attendance(there.event_id, 1).present) == {one.id, two.id}
+    assert "is absent from this round now" in admin.post(f"{address}/deadline", until="2020-12-05T08:30").text
     bad = admin.post(f"{address}/deadline", until="soon")
     assert bad.status_code == 422
     assert field(bad.text, "until") == "soon"

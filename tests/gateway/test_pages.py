@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import requests
+import sqlalchemy as sa
 
 from qisai.db.accounts import Role
 from qisai.errors import Forbidden
@@ -98,6 +99,32 @@ def test_a_hidden_event_is_not_found_by_the_public(platform: Platform, public: P
     assert public.get(f"/events/{hidden.id}").status_code == 404
     assert "内部赛" not in public.page("/")
     assert "内部赛" in chief.page("/")
+
+
+@pytest.mark.parametrize("end", ["session", "cookie"])
+def test_whose_sign_in_has_ended_is_asked_to_sign_in_also_for_what_only_they_see(platform: Platform, end: str) -> None:
+    hidden = platform.admin.events.create(name="草稿赛", profile="xiangqi")
+    login = f"ended-{end}-{hidden.id}"
+    account_id = platform.gateway.account(Role.ASSOCIATION_ADMIN, login=login, password=PASSWORD, name="管理员")
+    person = Person(platform, login)
+    address = f"/events/{hidden.id}/set-up/edit"
+    token = re.search(r'name="csrf_token" value="(\w+)"', person.page(address))
+    assert token is not None
+    if end == "session":
+        query = sa.text("update web_session set revoked_at = now() where account_id = :id")
+        platform.gateway.sql(query, id=account_id)
+    else:
+        person.http.cookies.clear()
+    form = {"csrf_token": token[1], "name": "草稿赛", "venue": "东馆", "version": 1}
+    answer = person.http.post(f"{person.url}{address}", data=form, timeout=20)
+    assert answer.status_code == 401
+    assert "Your sign-in has ended" in answer.text
+    assert ">Sign in</a>" in answer.text
+    assert "go back and copy it" in answer.text
+    if end == "session":
+        looked = person.get(address)
+        assert looked.status_code == 401
+        assert f"/sign-in?next={address}" in looked.text
 
 
 @pytest.mark.parametrize("path", ["/events/{}/rounds/2/entry", "/events/{}/rounds/3/draw", "/events/{}/desk", "/queue"])

@@ -17,6 +17,7 @@ from services.gateway.pages.desk import DESK
 from services.gateway.pages.desk_list import MOST_ROWS, rows
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.moments import as_sent, as_typed
+from services.gateway.pages.past_days import is_over
 from services.gateway.pages.site import client, for_those_who
 from services.gateway.pages.ways_back import leads_back
 
@@ -48,6 +49,8 @@ def deadline(event_id: int, round_no: int) -> str | Response | tuple[str, int]:
     except QisaiError as error:
         return _page(event_id, round_no, until=typed, faults=lines_of(error)), 422
     flash(_("The deadline is set.") if typed else _("Round %(number)s has no check-in.", number=round_no), "done")
+    if is_over(as_sent(typed, event.time_zone) or ""):
+        flash(_("That time is over already: whoever is not noted as here is absent from this round now."), "warning")
     return _back(event_id, round_no)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 from typing import Any
 
 from flask import Flask, Response, g, render_template, request
 
-from qisai.errors import QisaiError
+from qisai.errors import QisaiError, Unauthenticated
+from qisai.web.problems import from_error
+from services.gateway.credentials import CSRF_FIELD, FORMS
 from services.gateway.pages.site import Viewer, viewer
+from services.gateway.parts import credential
 
 
 def install(app: Flask) -> None:
@@ -22,11 +26,20 @@ def install(app: Flask) -> None:
             viewer()
         except QisaiError:  # the database is away: the page says so to whoever looks
             g.viewer = Viewer()
+        if response.status_code == HTTPStatus.NOT_FOUND and _was_signed_in():
+            response = from_error(Unauthenticated("signed-out", "Your sign-in has ended; sign in again."))
         problem: dict[str, Any] = json.loads(response.get_data())
         response.set_data(render_template("error.html", problem=problem, status=response.status_code))
         response.content_type = "text/html; charset=utf-8"
         response.headers.pop("WWW-Authenticate", None)
         return response
+
+
+def _was_signed_in() -> bool:
+    """Whether a sign-in that has ended came along: by a cookie, or by the token in the form of a page made for it."""
+    if viewer().is_signed_in:
+        return False
+    return credential().is_dead or (request.mimetype in FORMS and bool(request.form.get(CSRF_FIELD)))
 
 
 def _wants_page() -> bool:

@@ -13,8 +13,9 @@ from qisai.client import Event, Profile
 from qisai.errors import NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages import event_values as values
-from services.gateway.pages import event_words, shown_values
+from services.gateway.pages import event_words, past_days, shown_values
 from services.gateway.pages.fault_words import field_name, fields_at_fault, lines_of
+from services.gateway.pages.moments import as_sent
 from services.gateway.pages.site import client, for_those_who
 
 pages = Blueprint("event_form", __name__)
@@ -50,6 +51,7 @@ def create() -> str | Response | tuple[str, int]:
     except QisaiError as error:
         return _new_page(form, profile, error=error), 422
     flash(_("The event is made. Next: open registration."), "done")
+    _warn(event)
     return redirect(url_for("organiser.set_up", event_id=event.id), code=303)
 
 
@@ -73,7 +75,7 @@ def change(event_id: int) -> str | Response | tuple[str, int]:
         return _edit_page(event, form, version=request.form.get("version", type=int))
     seen = Event(id=event_id, name="", state="", profile="", version=request.form.get("version", type=int) or 0)
     try:
-        client().events.change(seen, **_changes(event, form))
+        changed = client().events.change(seen, **_changes(event, form))
     except Unauthenticated:
         raise
     except Stale as error:
@@ -81,7 +83,15 @@ def change(event_id: int) -> str | Response | tuple[str, int]:
     except QisaiError as error:
         return _edit_page(event, form, version=seen.version, error=error), 422
     flash(_("The event is changed."), "done")
+    if event.frozen_at is None:
+        _warn(changed)
     return redirect(url_for("organiser.set_up", event_id=event_id), code=303)
+
+
+def _warn(event: Event) -> None:
+    """Says on the next page which of its days are over."""
+    for line in past_days.warnings(until=event.registration_until, starts_on=event.starts_on, zone=event.time_zone):
+        flash(line, "warning")
 
 
 def _changes(event: Event, form: values.Typed) -> dict[str, Any]:
@@ -146,6 +156,11 @@ def _shown(form: values.Typed, profile: Profile) -> dict[str, Any]:
         "criteria": values.tie_break_codes(first_move=profile.first_move),
         "places": range(1, values.MOST_TIE_BREAKS + 1),
         "tell": event_words,
+        "past": past_days.warnings(
+            until=as_sent(form.get("registration_until", ""), form.get("time_zone", "")),
+            starts_on=form.get("starts_on", "").strip(),
+            zone=form.get("time_zone", ""),
+        ),
     }
 
 

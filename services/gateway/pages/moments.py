@@ -15,7 +15,7 @@ def as_typed(moment: str | None, zone: str) -> str:
     if not moment:
         return ""
     try:
-        return datetime.fromisoformat(moment).astimezone(_zone(zone)).strftime(FORMAT)
+        return datetime.fromisoformat(moment).astimezone(zone_of(zone)).strftime(FORMAT)
     except OverflowError:
         return ""
 
@@ -28,12 +28,13 @@ def as_sent(typed: str, zone: str) -> str | None:
         return None
     try:
         at = datetime.fromisoformat(typed)
-        return (at if at.tzinfo else at.replace(tzinfo=_zone(zone))).isoformat()
+        return (at if at.tzinfo else at.replace(tzinfo=zone_of(zone))).isoformat()
     except (ValueError, OverflowError):
         return typed
 
 
-def _zone(name: str) -> ZoneInfo:
+def zone_of(name: str) -> ZoneInfo:
+    """The zone of this name, UTC where there is none."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

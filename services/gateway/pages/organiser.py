@@ -15,7 +15,7 @@ from qisai.client import Event
 from qisai.client.reading import moment
 from qisai.errors import Conflict, NotFound, QisaiError, Stale, Unauthenticated
 from qisai.web.rights import Right, requires
-from services.gateway.pages import event_words, wording
+from services.gateway.pages import event_words, past_days, wording
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.finishing import require_sure, unplayed
 from services.gateway.pages.moments import as_sent
@@ -85,6 +85,9 @@ def act(event_id: int, action: str) -> str | Response | tuple[str, int]:
     except QisaiError as error:
         return _page(event_id, faults=lines_of(error, "event")), 409 if isinstance(error, Conflict) else 422
     flash(_("The event is now: %(state)s.", state=wording.EVENT_STATES.get(event.state, event.state)), "done")
+    if action == "open":
+        for line in past_days.warnings(until=event.registration_until, starts_on=event.starts_on, zone=event.time_zone):
+            flash(line, "warning")
     return redirect(url_for("organiser.set_up", event_id=event_id), code=303)
 
 

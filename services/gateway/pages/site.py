@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -105,7 +105,7 @@ def _viewer() -> Viewer:
         with parts().database.transaction() as session:
             caller = guard.load_caller(session, who)
     except Unauthenticated:
-        g.credential = PUBLIC
+        g.credential = replace(PUBLIC, is_dead=True)
         return Viewer()
     return Viewer(
         name=caller.actor.name,
@@ -135,7 +135,7 @@ def lines_of(error: QisaiError, event: Event | None = None) -> Sequence[str]:
     """What went wrong, one line for each thing to do; times in the event's zone."""
     lines = fault_words.lines_of(error)
     if isinstance(error, Stale) and error.current.get("updated_by"):
-        form = "MM-dd HH:mm 'UTC'" if event is None else "MM-dd HH:mm"
+        form = "MM-dd HH:mm 'UTC'" if event is None else ""
         at = clock(moment(error.current.get("updated_at")), event, form=form)
         return [*lines, _("Last changed by %(who)s, %(time)s.", who=error.current["updated_by"], time=at)]
     return lines
@@ -171,8 +171,8 @@ def csrf_field() -> Markup:
     return Markup('<input type="hidden" name="{}" value="{}">').format(CSRF_FIELD, viewer().csrf_token)
 
 
-def clock(moment: datetime | None, event: Event | None = None, *, form: str = "MM-dd HH:mm") -> str:
-    """A time in the event's zone."""
+def clock(moment: datetime | None, event: Event | None = None, *, form: str = "") -> str:
+    """A time in the event's zone; without a form of its own day and time, and the year where it is another one."""
     if moment is None:
         return ""
     try:
@@ -183,6 +183,8 @@ def clock(moment: datetime | None, event: Event | None = None, *, form: str = "M
         there = moment.astimezone(zone)
     except OverflowError:  # the first or last hours of all years: in the zone they lie beyond them
         there = moment
+    if not form:
+        form = "MM-dd HH:mm" if there.year == datetime.now(there.tzinfo).year else "yyyy-MM-dd HH:mm"
     return format_datetime(there, form, locale=get_locale())
 
 

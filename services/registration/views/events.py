@@ -68,6 +68,7 @@ def preview_event(body: PreviewBody) -> Response:
     """What an event made of this body would mean: rounds and why, byes, places, order of places. Makes nothing."""
     with database().snapshot() as session:
         regulations = operations.would_be(session, profile=body.profile, regulations=body.regulations)
+    operations.require_limits_within(regulations, body.model_dump(exclude={"regulations"}))
     size = FieldSize(expected=body.expected_entrants, places=body.capacity)
     answer = {
         "profile": body.profile,
