@@ -13,6 +13,7 @@ from flask.sessions import SecureCookieSessionInterface
 from services.gateway.pages import (
     account,
     accounts,
+    alert_banner,
     api_docs,
     attendance_page,
     batch,
@@ -70,6 +71,7 @@ def install(app: Flask, *, secret_key: str, is_https: bool) -> None:
     )
     language.install(app)
     site.install(app)
+    alert_banner.install(app)
     for module in (
         public,
         tables,

@@ -80,10 +80,17 @@ def for_those_who(right: Right, event: Event | None = None) -> None:
     What may be read and done is decided by the services in any case.
     """
     if viewer().may(right, event):
+        g.staff_event = event or staff_event()
         return
     if not viewer().is_signed_in:
         raise Unauthenticated("sign-in-needed", "Sign in to see this page.")
     raise Forbidden("no-right", "This page is for those who work at the event.", right=right.value)
+
+
+def staff_event() -> Event | None:
+    """The event whose workers the page under way is for; None on pages for others."""
+    found: Event | None = g.get("staff_event")
+    return found
 
 
 def client() -> Client:

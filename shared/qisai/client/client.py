@@ -196,6 +196,10 @@ class EventCalls(Calls):
         """Changes of a game, newest first: at, actor, old, new, reason."""
         return tuple(self._get(f"{API}/profiles/{code}/history")["items"])
 
+    def alerts(self, event_id: int) -> tuple[Alert, ...]:
+        """Open alerts of an event, for those who work at it; who operates gets what is critical anywhere with them."""
+        return items(self._get(f"{API}/events/{event_id}/alerts"), Alert.from_json)
+
     def act(self, event: Event, action: str, **said: Any) -> Event:
         """One step of the event's state: open, close-registration, draft, archive (`undo`), start, finish, reopen."""
         self._write("POST", f"{API}/events/{event.id}/{action}", said, version=event.version)
@@ -243,9 +247,9 @@ class OperationCalls(Calls):
         """Closes an event's breaker by hand."""
         self._write("POST", f"{API}/ops/breakers/{event_id}/reset", {})
 
-    def alerts(self) -> tuple[Alert, ...]:
-        """Alerts, open ones first."""
-        return items(self._get(f"{API}/ops/alerts"), Alert.from_json)
+    def alerts(self, *, severity: str | None = None) -> tuple[Alert, ...]:
+        """Open alerts, latest first: all, or those of one severity."""
+        return items(self._get(f"{API}/ops/alerts", severity=severity), Alert.from_json)
 
     def acknowledge(self, alert_id: int) -> None:
         """Notes that somebody has seen the alert."""
