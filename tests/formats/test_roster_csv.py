@@ -106,12 +106,100 @@ def test_a_file_cut_off_inside_quotation_marks_is_refused_with_its_row() -> None
         ("姓名,队", "name club"),
         ("桌號,姓名,費用", "- name -"),
         ("電話,姓名,備註,性別,出生日期,郵箱,替補", "phone name notes sex birth_year email substitutes"),
+        ("序号,参赛选手,代表队,等级分", "external_id name club seed"),
+        ("序號,參賽選手,代表隊,等級分", "external_id name club seed"),
+        ("运动员姓名,参赛队", "name club"),
+        ("參賽者姓名,服務單位,行動電話", "name club phone"),
+        ("棋手姓名,代表单位,出生年月日", "name club birth_year"),
+        ("学生姓名,就读学校", "name club"),
+        ("姓名,學校名稱,段位", "name club -"),
+        ("选手,所在单位", "name club"),
+        ("姓名 Name,單位/Club,性别\nGender,队名/Team", "name club sex club"),
+        ("姓名/电话,姓名", "- name"),
+        ("Participant,Affiliation,Date of Birth,M/F", "name club birth_year sex"),
+        ("Player's Name,School Name,Mobile No.", "name club phone"),
+        ("First name,Last name,Club", "first_name last_name club"),
+        ("Surname,Given Name(s),Team", "last_name first_name club"),
+        ("姓,名,单位", "last_name first_name club"),
+        ("Full name,First name,Last name", "name - -"),
+        ("姓名,姓,名", "name - -"),
+        ("First name,Club", ""),
+        ("Name,Chinese Name,English Name", "name - -"),
+        ("英文姓名,中文姓名,学校", "- name club"),
+        ("English Name,School", "name club"),
+        ("代表队,代表单位", "name club"),
     ],
 )
 def test_headers_are_understood_in_both_scripts_and_english(header: str, columns: str) -> None:
     found = columns_of(header.split(","))
     wanted = {place: Column(word) for place, word in enumerate(columns.split()) if word != "-"}
     assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("sheet", "name"),
+    [
+        ("First name,Last name,Club\nAna María,Ruiz,A\n", "Ana María Ruiz"),
+        ("Surname,Given name\nRuiz,Ana\n", "Ana Ruiz"),
+        ("姓,名\n欧阳,一\n", "欧阳一"),
+        ("姓,名\n,一\n", "一"),
+        ("First name,Last name\nAna,\n", "Ana"),
+    ],
+)
+def test_a_name_in_two_columns_is_joined_as_its_script_has_it(sheet: str, name: str) -> None:
+    roster = read(sheet)
+    assert [(row.name, row.problems) for row in roster.rows] == [(name, ())]
+    assert roster.headings[Column.NAME] in ("First name + Last name", "Surname + Given name", "姓 + 名")
+    (row,) = read("First name,Last name,Club\n,,A\n").rows
+    assert [(problem.column, problem.slug) for problem in row.problems] == [("First name + Last name", "missing")]
+
+
+@pytest.mark.parametrize("header", ["Name,Surname", "First name,Name", "名字,姓"])
+def test_a_name_beside_one_part_of_it_is_not_guessed(header: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        read(f"{header}\nAna,Ruiz\n")
+    assert refused.value.slug == "roster-name-parts"
+    assert refused.value.context == {"row": 1, "headings": " / ".join(header.split(","))}
+
+
+def test_a_sheet_in_which_only_teams_are_named_says_so() -> None:
+    assert read("代表队,等级分\n北京队,1\n").teams_heading == "代表队"
+    assert read("参赛选手,代表队\n陈一,北京队\n").teams_heading is None
+
+
+def test_a_header_in_two_rows_is_understood_with_group_titles_above() -> None:
+    roster = read("序号,姓名,单位信息,,等级,\n,,俱乐部,城市,分,日期\n1,陈一,甲队,某市,1800,2026-01-02\n")
+    (row,) = roster.rows
+    assert (row.row, row.external_id, row.name, row.club, row.seed) == (3, "1", "陈一", "甲队", 1800)
+    assert (str(row.seed_date), row.problems) == ("2026-01-02", ())
+    assert (roster.headings[Column.SEED], roster.ignored) == ("等级分", ("城市",))
+    titled = read("选手,,,联系,\n姓名,性别,出生年,电话,邮箱\n陈一,男,2001,13800000000,a@b.cn\n")
+    assert [(row.row, row.name, row.birth_year, row.problems) for row in titled.rows] == [(3, "陈一", 2001, ())]
+    english = read("Player,,Rating,\nFirst name,Last name,score,date\nAna,Ruiz,1800,2026-01-02\n")
+    assert [row.name for row in english.rows] == ["Ana Ruiz"]
+
+
+def test_both_rows_of_a_header_that_is_repeated_are_no_entrants() -> None:
+    head = "序号,姓名,等级,\n,,分,日期\n"
+    assert names(read(f"{head}1,陈一,1,2026-01-02\n{head}2,林二,2,2026-01-02\n")) == ["陈一", "林二"]
+
+
+def test_the_first_entrant_is_no_second_row_of_the_header() -> None:
+    assert names(read("姓名,职务\n陈一,队员\n林二,领队\n")) == ["陈一", "林二"]
+    assert names(read("姓名,,职务\n选,甲,队员\n林二,乙,领队\n")) == ["选", "林二"]
+    (bad, _good) = read("姓名,单位,照片,\n,,正面,反面\n陈一,甲,a,b\n").rows
+    assert [problem.slug for problem in bad.problems] == ["missing"], "not understood, so refused in its place"
+
+
+def test_what_stands_above_the_header_is_no_header_of_its_own() -> None:
+    text = "代表队,甲队,领队,王三,电话,13800000000\n某某杯象棋赛报名表\n姓名,性别,等级分\n陈一,男,1800\n"
+    assert [(row.row, row.name, row.seed) for row in read(text).rows] == [(4, "陈一", 1800)]
+
+
+def test_two_lists_below_each_other_are_refused_and_neither_is_lost() -> None:
+    with pytest.raises(Invalid) as refused:
+        read("姓名,单位\n陈一,甲\n姓名,单位,等级分\n林二,乙,1800\n")
+    assert (refused.value.slug, refused.value.context) == ("roster-two-headers", {"row": 1, "other": 3})
 
 
 def test_a_header_may_stand_below_merged_titles_and_notes() -> None:

@@ -37,6 +37,16 @@ def workbook(*rows: Sequence[Any], title: str = "报名表", before: Sequence[Se
     return content.getvalue()
 
 
+def merged(*rows: Sequence[Any], ranges: str) -> bytes:
+    """A workbook with cells merged as people merge them."""
+    book = load_workbook(io.BytesIO(workbook(*rows)))
+    for cells in ranges.split():
+        book.active.merge_cells(cells)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
 def repacked(
     content: bytes, change: dict[str, Any], *, names: dict[str, str] | None = None, more: dict[str, bytes] | None = None
 ) -> bytes:
@@ -80,6 +90,64 @@ def test_values_are_read_as_they_are_typed_whatever_kind_they_have() -> None:
 def test_the_first_sheet_that_names_the_entrants_counts() -> None:
     found = read_roster(workbook(["姓名"], ["陈一"], before=[["说明"], ["请填第二页"]]))
     assert [row.name for row in found.rows] == ["陈一"]
+
+
+TWO_ROWS = (
+    ["某某杯报名表"],
+    ["序号", "姓名", "单位", "等级", None, "联系"],
+    [None, None, None, "分", "日期", "电话", "邮箱"],
+    [1, "陈一", "甲队", 1800, "2026-01-02", "13800000000", "a@b.cn"],
+)
+
+
+def test_a_merged_header_in_two_rows_is_understood() -> None:
+    found = read_roster(merged(*TWO_ROWS, ranges="A1:G1 A2:A3 B2:B3 C2:C3 D2:E2 F2:G2"))
+    (row,) = found.rows
+    assert (row.row, row.external_id, row.name, row.club, row.seed) == (4, "1", "陈一", "甲队", 1800)
+    assert (row.seed_date, row.phone, row.email, row.problems) == (date(2026, 1, 2), "13800000000", "a@b.cn", ())
+    assert found.ignored == ()
+
+
+def test_a_merged_header_ends_where_its_names_end() -> None:
+    rows = (["姓名", "单位", "照片"], [None, None, "正面", "反面"], ["陈一", "甲队", "a", "b"])
+    found = read_roster(merged(*rows, ranges="A1:A2 B1:B2 C1:D1"))
+    assert [(row.row, row.name, row.club, row.problems) for row in found.rows] == [(3, "陈一", "甲队", ())]
+    assert found.ignored == ("正面", "反面")
+
+
+def test_one_cell_for_the_club_of_several_counts_for_each_of_them() -> None:
+    rows = (["序号", "姓名", "单位"], [1, "陈一", "甲队"], [2, "林二"], [3, "王三", "乙队"], ["说明：自带棋钟"], [None])
+    found = read_roster(merged(*rows, ranges="C2:C3 A5:C6"))
+    assert [(row.name, row.club) for row in found.rows] == [
+        ("陈一", "甲队"),
+        ("林二", "甲队"),
+        ("王三", "乙队"),
+        ("", ""),
+    ]
+    assert [[problem.slug for problem in row.problems] for row in found.rows] == [[], [], [], ["missing"]]
+
+
+def test_one_name_over_several_rows_is_refused_in_words_of_its_own() -> None:
+    found = read_roster(merged(["姓名", "电话"], ["陈一", "13800000000"], [None, "13900000000"], ranges="A2:A3"))
+    first, second = found.rows
+    assert first.problems == ()
+    assert [(problem.row, problem.column, problem.slug) for problem in second.problems] == [(3, "姓名", "merged")]
+
+
+def test_a_cell_beside_the_table_is_refused_with_advice_for_a_workbook() -> None:
+    (row,) = read_roster(workbook(["姓名", "单位"], ["陈一", "甲队", "x"])).rows
+    (problem,) = row.problems
+    assert (problem.slug, problem.context["variant"]) == ("too-many-cells", "workbook")
+    assert "quotation" not in problem.detail
+
+
+def test_very_many_merged_cells_cost_little() -> None:
+    many = b"".join(b'<mergeCell ref="A%d:CV1048576"/>' % row for row in range(1, 60_000))
+    content = repacked(workbook(["姓名"], ["陈一"], ["林二"]), {SHEET: before(b"</worksheet>", many)})
+    started = process_time()
+    first, second = read_roster(content).rows
+    assert (first.name, second.name) == ("陈一", "林二")
+    assert process_time() - started < 6
 
 
 @pytest.mark.parametrize(

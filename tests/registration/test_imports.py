@@ -217,6 +217,37 @@ def test_members_are_read_for_teams_and_refused_for_persons(service: Service) ->
     problem(send(make_fair(service), "姓名,队员\n陈一,林二\n"), 422, "import-refused")
 
 
+def test_clubs_are_never_taken_for_players(service: Service) -> None:
+    fair = make_fair(service)
+    ok(send(fair, "序号,参赛选手,代表队,等级分\n1,陈一,北京队,1800\n"))
+    ok(send(fair, "First name,Last name,Club\nAna,Ruiz,A\n"))
+    assert field(fair) == [("", "Ana Ruiz", "A", 0), ("1", "陈一", "北京队", 1800)]
+    before = everything(fair)
+    for dry_run in (True, False):
+        body = problem(send(fair, "序号,大名,代表队\n1,林二,上海队\n", dry_run=dry_run), 422, "roster-teams-only")
+        assert body["context"] == {"heading": "代表队"}
+    assert everything(fair) == before
+    teams = make_fair(service, profile="shengji")
+    assert outcomes(ok(send(teams, "代表队,队员\n甲队,陈一、林二\n"))) == ["new"]
+
+
+@pytest.mark.parametrize("language", ["zh-CN", "zh-TW"])
+@pytest.mark.parametrize(
+    ("sheet", "slug"),
+    [
+        ("大名,代表队\n林二,上海队\n", "roster-teams-only"),
+        ("Name,Surname\nAna,Ruiz\n", "roster-name-parts"),
+        ("姓名,单位\n陈一,甲\n姓名,单位,等级分\n林二,乙,1\n", "roster-two-headers"),
+    ],
+)
+def test_what_is_not_sure_in_a_header_is_said_in_chinese_too(fair: Fair, sheet: str, slug: str, language: str) -> None:
+    path = f"{fair.entrants_path}/import?dry_run=true"
+    said = {"data": sheet.encode(), "content_type": "text/csv", "headers": {"Accept-Language": language}}
+    body = problem(fair.desk.post(path, **said), 422, slug)
+    assert re.search("[\u4e00-\u9fff]{4}", body["detail"])
+    assert not re.search("[{}]", body["detail"]), body["detail"]
+
+
 def test_changing_a_seated_entrant_by_sheet_makes_drafts_stale(fair: Fair) -> None:
     ok(send(fair, "编号,姓名,等级分\n1,陈一,1800\n"))
     before = fair.numbers()[1]

@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from qisai.db.entrants import ContactRow, EntrantRow, Sex
 from qisai.db.events import EventRow
+from qisai.errors import Invalid
 from qisai.formats.roster import CellProblem, Roster, RosterRow
 from qisai.formats.roster_columns import Column
 from qisai.formats.typed_text import name_key
@@ -30,6 +31,7 @@ from services.registration.operations.members import (
     Memberships,
     Person,
     Team,
+    is_team_event,
     memberships,
     size_complaint,
     team_of,
@@ -91,7 +93,16 @@ class ImportPlan:
 
 
 def plan_import(session: Session, event: EventRow, roster: Roster) -> ImportPlan:
-    """The plan for the event as it is now: three queries at most, whatever the size of the sheet."""
+    """The plan for the event as it is now: three queries at most, whatever the size of the sheet.
+
+    Raises `Invalid` `roster-teams-only` where persons enter and only teams are named: they would be the entrants.
+    """
+    if roster.teams_heading is not None and not is_team_event(event):
+        detail = (
+            f"Persons enter this event, but the sheet has only “{roster.teams_heading}” and no column of names that"
+            " is known: head it 姓名 (or name)."
+        )
+        raise Invalid("roster-teams-only", detail, heading=roster.teams_heading)
     stamp = field_stamp(session, event.id)  # first: what changes from here on makes the stamp another one
     matcher = _Matcher(_present(session, event.id), roster)
     rows = [matcher.plan(event, row) for row in roster.rows]

@@ -15,15 +15,17 @@ from qisai.errors import FieldError, Invalid, TooLarge
 from qisai.formats import roster_cells as cells_of
 from qisai.formats import roster_csv, roster_xlsx
 from qisai.formats.roster_cells import NAMES, NEUTRALISED, NUMERIC, Nonsense, people_of, plain
-from qisai.formats.roster_columns import Column, columns_of
-from qisai.formats.roster_sheet import FormulaText, Sheet
-from qisai.formats.typed_text import is_visible, tidy, tidy_name, unprintable
+from qisai.formats.roster_columns import Column, columns_of, is_team_heading
+from qisai.formats.roster_sheet import CoveredText, FormulaText, Header, Sheet
+from qisai.formats.typed_text import full_name, is_visible, tidy, tidy_name, unprintable
 
 MAX_BYTES: Final = 5 << 20
 MAX_ROWS: Final = 20_000
 MAX_MEMBERS: Final = 20
 LONGEST: Final[Mapping[Column, int]] = {
     Column.EXTERNAL_ID: 60,
+    Column.FIRST_NAME: 99,
+    Column.LAST_NAME: 99,
     Column.SEED: 20,
     Column.SEED_DATE: 30,
     Column.MEMBERS: 2000,
@@ -34,6 +36,8 @@ LONGEST: Final[Mapping[Column, int]] = {
     Column.NOTES: 1000,
 }
 """Characters that a cell may have; 200 in other columns."""
+_PARTS: Final = (Column.FIRST_NAME, Column.LAST_NAME)
+_NAMED: Final = (Column.NAME, *_PARTS)
 _VALUES: Final[Mapping[Column, tuple[str, Callable[[str], Any]]]] = {
     Column.SEED: ("seed", cells_of.seed_of),
     Column.SEED_DATE: ("day", cells_of.day_of),
@@ -101,6 +105,8 @@ class Roster:
     """The columns that were recognised, as they are headed."""
     ignored: tuple[str, ...] = ()
     """Headings of columns that mean nothing here."""
+    teams_heading: str | None = None
+    """Heading of the names where it is one of teams and no other column has names."""
 
 
 def read_roster(content: bytes) -> Roster:
@@ -109,17 +115,51 @@ def read_roster(content: bytes) -> Roster:
         detail = f"The file has {len(content)} bytes; at most {MAX_BYTES} are taken."
         raise TooLarge("roster-too-large", detail, most_megabytes=MAX_BYTES >> 20, most_rows=MAX_ROWS)
     sheet = roster_xlsx.sheet(content) if roster_xlsx.is_xlsx(content) else roster_csv.sheet(content)
-    columns = columns_of(sheet.header)
-    _refuse_twice(columns, sheet.header, sheet.header_row)
-    headings = {column: tidy(sheet.header[place]) for place, column in columns.items()}
+    header = sheet.header
+    columns = columns_of(header.cells)
+    _refuse_unclear(columns, header)
+    headings = {column: tidy(header.cells[place]) for place, column in columns.items()}
     rows = tuple(_rows(sheet, columns=columns, headings=headings))
     if not rows:
-        detail = f"Below the header in row {sheet.header_row} there is no entrant."
-        raise Invalid("roster-empty", detail, row=sheet.header_row)
-    ignored = tuple(tidy(cell) for place, cell in enumerate(sheet.header) if place not in columns and tidy(cell))
+        detail = f"Below the header in row {header.row} there is no entrant."
+        raise Invalid("roster-empty", detail, row=header.row)
+    ignored = tuple(tidy(cell) for place, cell in enumerate(header.cells) if place not in columns and tidy(cell))
+    named_by = [cell for place, cell in enumerate(header.cells) if columns.get(place) is Column.NAME]
     return Roster(
-        rows=rows, encoding=sheet.encoding, delimiter=sheet.delimiter, headings=headings, ignored=ignored
-    )  # fmt: skip
+        rows=rows,
+        encoding=sheet.encoding,
+        delimiter=sheet.delimiter,
+        headings=_as_read(headings),
+        ignored=ignored,
+        teams_heading=next((tidy(cell) for cell in named_by if is_team_heading(cell)), None),
+    )
+
+
+def _as_read(headings: Mapping[Column, str]) -> Mapping[Column, str]:
+    """Headings by what a row has in the end: a name in two columns is one."""
+    parts = [heading for column, heading in headings.items() if column in _PARTS]
+    if not parts:
+        return headings
+    rest: dict[Column, str] = {column: heading for column, heading in headings.items() if column not in _PARTS}
+    return {Column.NAME: " + ".join(parts), **rest}
+
+
+def _refuse_unclear(columns: Mapping[int, Column], header: Header) -> None:
+    row = header.row
+    if header.other is not None:
+        detail = f"Rows {header.other} and {row} both head a list of names; keep one list, with one header above it."
+        raise Invalid("roster-two-headers", detail, row=header.other, other=row)
+    _refuse_twice(columns, header.cells, row)
+    names = [tidy(header.cells[place]) for place, column in columns.items() if column in {Column.NAME, *_PARTS}]
+    if Column.NAME in columns.values() and len(names) > 1:
+        headed = " and ".join(f"“{name}”" for name in names)
+        raise Invalid(
+            "roster-name-parts",
+            f"The header in row {row} has {headed}: head them “First name” and “Last name” where each is a part of the"
+            " name, or leave the one that has all of it.",
+            row=row,
+            headings=" / ".join(names),
+        )
 
 
 def _refuse_twice(columns: Mapping[int, Column], cells: Sequence[str], row: int) -> None:
@@ -137,22 +177,29 @@ def _refuse_twice(columns: Mapping[int, Column], cells: Sequence[str], row: int)
 
 def _rows(sheet: Sheet, *, columns: Mapping[int, Column], headings: Mapping[Column, str]) -> Iterator[RosterRow]:
     count = 0
-    header = list(sheet.header)
+    header = sheet.header
     for number, cells in sheet.records():
-        if number <= sheet.header_row or not any(cells) or list(cells) == header or not any(map(tidy, cells)):
+        if number <= header.row or not any(cells) or tuple(cells) in header.rows or not any(map(_says, cells)):
             continue
         count += 1
         if count > MAX_ROWS:
             detail = f"The file has more than {MAX_ROWS} entrants."
             raise TooLarge("roster-too-large", detail, most_megabytes=MAX_BYTES >> 20, most_rows=MAX_ROWS)
-        yield _Row(number, headings).read(cells, columns=columns, width=len(header))
+        reader = _Row(number, _as_read(headings), is_workbook=not sheet.delimiter)
+        yield reader.read(cells, columns=columns, width=len(header.cells))
+
+
+def _says(cell: str) -> bool:
+    """Whether the cell says something of its own row."""
+    return bool(tidy(cell)) and not isinstance(cell, CoveredText)
 
 
 class _Row:
     """Reads one row, noting what is wrong."""
 
-    def __init__(self, number: int, headings: Mapping[Column, str]) -> None:
+    def __init__(self, number: int, headings: Mapping[Column, str], *, is_workbook: bool) -> None:
         self._number = number
+        self._is_workbook = is_workbook
         self._headings = headings
         self._problems: list[CellProblem] = []
 
@@ -162,9 +209,13 @@ class _Row:
             values[column] = self._value(cells[place] if place < len(cells) else "", column)
         if len(cells) > width and any(map(tidy, cells[width:])):
             detail = f"has {len(cells)} cells, but the header has {width}: put quotation marks around the cell"
-            said = {"variant": "cell", "count": len(cells), "width": width}
+            if self._is_workbook:
+                detail = f"has {len(cells)} cells, but the header has {width}: head the column, or empty the cell"
+            said = {"variant": "workbook" if self._is_workbook else "cell", "count": len(cells), "width": width}
             problem = CellProblem(row=self._number, column="", detail=detail, slug="too-many-cells", context=said)
             self._problems.append(problem)
+        if Column.NAME not in values:
+            values[Column.NAME] = full_name(values.pop(Column.FIRST_NAME), values.pop(Column.LAST_NAME))
         if not is_visible(values[Column.NAME]) and not self._problems_before(Column.NAME):
             self._complain(Column.NAME, "is empty: an entrant has a name that can be seen", "missing")
         named = {column.value: value for column, value in values.items()}
@@ -175,7 +226,7 @@ class _Row:
         return any(problem.column in ("", self._headings[column]) for problem in self._problems)
 
     def _in_order(self, columns: Mapping[int, Column]) -> Iterable[CellProblem]:
-        place = {self._headings[column]: at for at, column in columns.items()}
+        place = {self._heading(column): at for at, column in columns.items()}
         return sorted(self._problems, key=lambda problem: place.get(problem.column, -1))
 
     def _value(self, typed: str, column: Column) -> Any:
@@ -200,6 +251,10 @@ class _Row:
             return "" if column in (Column.PHONE, Column.EMAIL) else None
 
     def _text(self, typed: str, column: Column) -> str:
+        if isinstance(typed, CoveredText) and column in _NAMED:
+            detail = "is merged with the cell above: each entrant has a row and a name of its own"
+            self._complain(column, detail, "merged")
+            return ""
         if isinstance(typed, FormulaText):
             detail = "is a formula without a value: open the sheet, save it and import that, or paste values over it"
             self._complain(column, detail, "formula")
@@ -220,6 +275,9 @@ class _Row:
             return ""
         return text
 
+    def _heading(self, column: Column) -> str:
+        return self._headings[Column.NAME if column in _PARTS else column]
+
     def _complain(self, column: Column, detail: str, slug: str, **said: Any) -> None:
-        heading, context = self._headings[column], {"variant": "cell", **said}
+        heading, context = self._heading(column), {"variant": "cell", **said}
         self._problems.append(CellProblem(row=self._number, column=heading, detail=detail, slug=slug, context=context))

@@ -27,7 +27,9 @@ NUMERIC: Final = frozenset(
     {Column.EXTERNAL_ID, Column.SEED, Column.SEED_DATE, Column.BIRTH_YEAR, Column.PHONE, Column.EMAIL, Column.SEX}
 )
 """Columns in which full-width digits, letters and signs are meant as plain ones."""
-NAMES: Final = frozenset({Column.NAME, Column.CLUB, Column.MEMBERS, Column.SUBSTITUTES})
+NAMES: Final = frozenset(
+    {Column.NAME, Column.FIRST_NAME, Column.LAST_NAME, Column.CLUB, Column.MEMBERS, Column.SUBSTITUTES}
+)
 """Columns in which full-width digits and letters are plain ones, and signs stay as typed."""
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Final
 
 
 class Column(StrEnum):
-    """What a column holds; the value is its name in the API."""
+    """What a column holds; the value is its name in the API. A name in two columns is joined when rows are read."""
 
     EXTERNAL_ID = "external_id"
     NAME = "name"
+    FIRST_NAME = "first_name"
+    LAST_NAME = "last_name"
     CLUB = "club"
     SEED = "seed"
     SEED_SOURCE = "seed_source"
@@ -31,51 +33,129 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_TEAM: Final = _words("队 隊 队名 隊名 队伍 隊伍 代表队 代表隊 参赛队 參賽隊 队名称 隊名稱 team teamname")
-"""A club where persons enter, the entrant's name where no other column has one."""
-_WORDS: Final[Mapping[Column, frozenset[str]]] = {
+class _Perhaps(Enum):
+    """Headings whose meaning hangs on the other columns."""
+
+    TEAM = "team"
+    """A club where persons enter, the entrant's name where no other column has one."""
+    CHINESE_NAME = "chinese-name"
+    OTHER_NAME = "other-name"
+    """The name where no other column has one: lists give it in two scripts."""
+
+
+_WORDS: Final[Mapping[Column | _Perhaps, frozenset[str]]] = {
     Column.EXTERNAL_ID: _words(
         "编号 編號 序号 序號 号码 號碼 报名号 報名號 报名编号 報名編號 参赛号 參賽號 no no. nr number num id #"
     ),
     Column.NAME: _words(
-        "姓名 名字 名称 名稱 选手 選手 选手姓名 選手姓名 棋手 棋手姓名 参赛者 參賽者 运动员 運動員"
-        " name player fullname playername entrant"
+        "姓名 名字 名称 名稱 选手 選手 选手姓名 選手姓名 选手名 選手名 选手名称 選手名稱 棋手 棋手姓名 棋手名"
+        " 参赛者 參賽者 参赛者姓名 參賽者姓名 参赛选手 參賽選手 参赛选手姓名 參賽選手姓名 参赛棋手 參賽棋手"
+        " 参赛人 參賽人 参赛人员 參賽人員 参赛人姓名 參賽人姓名 参赛人员姓名 參賽人員姓名 参赛姓名 參賽姓名"
+        " 参赛运动员 參賽運動員 运动员 運動員 运动员姓名 運動員姓名 比赛选手 比賽選手"
+        " 学生姓名 學生姓名 学员姓名 學員姓名 会员姓名 會員姓名 真实姓名 真實姓名"
+        " name names player playername player'sname playersname nameofplayer fullname entrant entrantname"
+        " participant participants participantname participant'sname nameofparticipant"
+        " competitor competitorname contestant contestantname athlete athletename"
     ),
+    Column.FIRST_NAME: _words("名 firstname first givenname givennames forename"),
+    Column.LAST_NAME: _words("姓 姓氏 lastname last surname familyname"),
     Column.CLUB: _words(
-        "单位 單位 俱乐部 俱樂部 棋社 棋院 学校 學校 所属单位 所屬單位 参赛单位 參賽單位"
-        " club school organisation organization"
+        "单位 單位 单位名称 單位名稱 所属单位 所屬單位 所在单位 所在單位 参赛单位 參賽單位 代表单位 代表單位"
+        " 报名单位 報名單位 服务单位 服務單位 工作单位 工作單位 选送单位 選送單位 俱乐部 俱樂部 俱乐部名称 俱樂部名稱"
+        " 所属俱乐部 所屬俱樂部 代表俱乐部 代表俱樂部 棋社 棋院 棋会 棋會 道场 道場 协会 協會 所属协会 所屬協會"
+        " 学校 學校 学校名称 學校名稱 就读学校 就讀學校 所在学校 所在學校 所属学校 所屬學校 参赛学校 參賽學校"
+        " 代表学校 代表學校 团体 團體 所属团体 所屬團體 社团 社團 机构 機構 培训机构 培訓機構"
+        " club clubname nameofclub school schoolname nameofschool organisation organization affiliation institution"
     ),
-    Column.SEED: _words("等级分 等級分 积分 積分 种子分 種子分 种子 種子 排名分 rating elo seed rtg ratingpoints"),
+    Column.SEED: _words(
+        "等级分 等級分 当前等级分 目前等級分 最新等级分 最新等級分 积分 積分 种子分 種子分 种子 種子 排名分"
+        " rating currentrating elo seed rtg ratingpoints"
+    ),
     Column.SEED_SOURCE: _words("等级分来源 等級分來源 ratingsource seedsource"),
-    Column.SEED_DATE: _words("等级分日期 等級分日期 ratingdate seeddate"),
-    Column.MEMBERS: _words("队员 隊員 成员 成員 队员名单 隊員名單 members players"),
+    Column.SEED_DATE: _words("等级分日期 等級分日期 等级日期 等級日期 ratingdate seeddate"),
+    Column.MEMBERS: _words("队员 隊員 成员 成員 队员名单 隊員名單 队员姓名 隊員姓名 members players"),
     Column.SUBSTITUTES: _words("替补 替補 替补队员 替補隊員 候补 候補 substitutes reserves"),
-    Column.SEX: _words("性别 性別 sex gender"),
+    Column.SEX: _words("性别 性別 sex gender m/f"),
     Column.BIRTH_YEAR: _words(
-        "出生年 出生年份 出生日期 出生年月 生日 birthyear yearofbirth birthdate dateofbirth birthday dob born"
+        "出生年 出生年份 出生日期 出生年月 出生年月日 生日 birthyear yearofbirth birthdate dateofbirth birthday dob yob"
+        " born"
     ),
     Column.PHONE: _words(
-        "电话 電話 手机 手機 手机号 手機號 联系电话 聯絡電話 聯繫電話 手机号码 phone mobile telephone tel"
+        "电话 電話 电话号码 電話號碼 手机 手機 手机号 手機號 手机号码 手機號碼 行动电话 行動電話 联系电话 联系手机"
+        " 聯絡電話 聯繫電話 聯絡手機 phone phoneno phonenumber mobile mobileno mobilephone telephone tel contactnumber"
     ),
-    Column.EMAIL: _words("邮箱 郵箱 电子邮箱 電子郵箱 电子邮件 電子郵件 email e-mail mail"),
+    Column.EMAIL: _words(
+        "邮箱 郵箱 电子邮箱 電子郵箱 电子邮件 電子郵件 电邮 電郵 email e-mail mail emailaddress e-mailaddress"
+    ),
     Column.NOTES: _words("备注 備註 備注 notes note remarks remark"),
+    _Perhaps.TEAM: _words(
+        "队 隊 队名 隊名 队伍 隊伍 队伍名称 隊伍名稱 队名称 隊名稱 代表队 代表隊 代表队名 代表隊名 代表队名称"
+        " 代表隊名稱 参赛队 參賽隊 参赛队伍 參賽隊伍 参赛队名 參賽隊名 参赛队名称 參賽隊名稱 所属队伍 所屬隊伍"
+        " team teamname"
+    ),
+    _Perhaps.CHINESE_NAME: _words("中文姓名 中文名 中文名字 chinesename nameinchinese"),
+    _Perhaps.OTHER_NAME: _words("英文姓名 英文名 英文名字 englishname nameinenglish"),
 }
+_MEANINGS: Final = {word: meaning for meaning, words in _WORDS.items() for word in words}
+_INSTEAD: Final = (_Perhaps.CHINESE_NAME, _Perhaps.OTHER_NAME, _Perhaps.TEAM)
+"""What heads the names where nothing else does, the surest first."""
+_PARTS: Final = frozenset({Column.FIRST_NAME, Column.LAST_NAME})
+_ONE_OF_TWO: Final = _words("name 名字")
+"""The name, or what stands beside the family's."""
 _LONGEST: Final = 100
 """Characters of a heading: of a longer text in that row nothing is asked."""
 _BRACKETED: Final = re.compile(r"\(.*?\)|\[.*?\]|【.*?】")
+_PIECES: Final = re.compile("[^\x00-\x7f、]+|[^/|、,&\x80-\U0010ffff]+")
+"""Parts of a heading that says one thing twice: in two languages, or with a stroke between two words."""
 
 
 def columns_of(cells: Sequence[str]) -> dict[int, Column]:
     """What the cells of a header row stand for, by place; empty where the row is no header: nothing names the entrant.
 
-    A column that stands twice is given twice: the caller says so.
+    A column that stands twice is given twice, and a part of the name beside the name where it is not sure what the name
+    is then: the caller says so.
     """
-    words = [_word(cell) for cell in cells]
-    found = {place: column for place, word in enumerate(words) for column in Column if word in _WORDS[column]}
-    teams = [place for place, word in enumerate(words) if word in _TEAM]
-    named = Column.NAME in found.values()
-    found |= dict.fromkeys(teams, Column.CLUB if named else Column.NAME)
-    return dict(sorted(found.items())) if Column.NAME in found.values() else {}
+    meanings = {place: meaning for place, cell in enumerate(cells) if (meaning := _meaning(cell)) is not None}
+    found = {place: meaning for place, meaning in meanings.items() if isinstance(meaning, Column)}
+    names = {_word(cells[place]) for place, column in found.items() if column is Column.NAME}
+    parts = _PARTS.intersection(found.values())
+    is_unsure = len(parts) == 1 and names and names <= _ONE_OF_TWO
+    is_joined = parts == _PARTS and not names
+    if not (is_unsure or is_joined):
+        found = {place: column for place, column in found.items() if column not in _PARTS}
+    if not (names or is_joined):
+        instead = next((one for one in _INSTEAD if one in meanings.values()), None)
+        if instead is None:
+            return {}
+        found |= {place: Column.NAME for place, meaning in meanings.items() if meaning is instead}
+    teams = {place: Column.CLUB for place, meaning in meanings.items() if meaning is _Perhaps.TEAM}
+    return dict(sorted((teams | found).items()))
+
+
+def is_heading(cell: str) -> bool:
+    """Whether the cell alone heads something that a roster may hold."""
+    return _meaning(cell) is not None
+
+
+def is_team_heading(cell: str) -> bool:
+    """Whether the cell heads names of teams: clubs where persons enter."""
+    return _meaning(cell) is _Perhaps.TEAM
+
+
+def names_somebody(cell: str) -> bool:
+    """Whether below this heading names of entrants stand, or parts of them."""
+    return _meaning(cell) in (Column.NAME, *_PARTS, *_Perhaps)
+
+
+def _meaning(cell: str) -> Column | _Perhaps | None:
+    """By the whole heading, else by its pieces where all of them say the same; a team and a club are a club."""
+    word = _word(cell)
+    if word in _MEANINGS or not word:
+        return _MEANINGS.get(word)
+    pieces = {_MEANINGS.get(piece.strip("*:_.")) for piece in _PIECES.findall(word)}
+    if pieces == {_Perhaps.TEAM, Column.CLUB}:
+        return Column.CLUB
+    return pieces.pop() if len(pieces) == 1 else None
 
 
 def _word(cell: str) -> str:
@@ -83,4 +163,4 @@ def _word(cell: str) -> str:
     if len(cell) > _LONGEST:
         return ""
     plain = _BRACKETED.sub("", unicodedata.normalize("NFKC", cell)).casefold()
-    return "".join(plain.split()).strip("*:_")
+    return "".join(plain.split()).strip("*:_.").replace("’", "'")

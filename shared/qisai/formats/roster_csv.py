@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from qisai.errors import FieldError, Invalid, TooLarge
-from qisai.formats.roster_sheet import MAX_COLUMNS, MAX_RECORDS, Sheet, find_header, no_header, too_many_rows
+from qisai.formats.roster_sheet import MAX_COLUMNS, MAX_RECORDS, Header, Sheet, find_header, no_header, too_many_rows
 
 _DELIMITERS: Final = (",", ";", "\t")
 
@@ -19,13 +19,12 @@ _DELIMITERS: Final = (",", ";", "\t")
 def sheet(content: bytes) -> Sheet:
     """The table of a CSV file. Raises `Invalid` where it cannot be read."""
     text, encoding = _decode(content)
-    delimiter, header_row, cells = _header(text)
-    _refuse_cut_off(text, delimiter, columns=len(cells))
+    delimiter, header = _header(text)
+    _refuse_cut_off(text, delimiter, columns=len(header.cells))
     return Sheet(
         encoding=encoding,
         delimiter=delimiter,
-        header_row=header_row,
-        header=tuple(cells),
+        header=header,
         records=lambda: _records(text, delimiter),
     )
 
@@ -58,9 +57,9 @@ def _decode(content: bytes) -> tuple[str, str]:
         ) from None
 
 
-def _header(text: str) -> tuple[str, int, list[str]]:
-    """Delimiter, row number and cells of the header: the way to read it that recognises most columns."""
-    best: tuple[int, str, int, list[str]] | None = None
+def _header(text: str) -> tuple[str, Header]:
+    """Delimiter and header: the way to read it that recognises most columns."""
+    best: tuple[str, Header] | None = None
     refused: TooLarge | None = None
     for delimiter in _DELIMITERS:
         try:
@@ -70,11 +69,11 @@ def _header(text: str) -> tuple[str, int, list[str]]:
             continue
         except Invalid:
             continue  # read with this delimiter the quotes do not close; the right one is among the others
-        if found is not None and (best is None or found[0] > best[0]):
-            best = (found[0], delimiter, found[1], found[2])
+        if found is not None and (best is None or found.known > best[1].known):
+            best = delimiter, found
     if best is None:
         raise refused or no_header()
-    return best[1:]
+    return best
 
 
 def _refuse_cut_off(text: str, delimiter: str, *, columns: int) -> None:

@@ -6,7 +6,8 @@ A spreadsheet is a zip of XML from strangers: what its parts hold is looked at f
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from itertools import chain, islice
 from typing import Any, Final
@@ -19,6 +20,7 @@ from qisai.formats.roster_sheet import (
     HEADER_WITHIN,
     MAX_COLUMNS,
     MAX_RECORDS,
+    CoveredText,
     FormulaText,
     Record,
     Sheet,
@@ -26,7 +28,7 @@ from qisai.formats.roster_sheet import (
     no_header,
     too_many_rows,
 )
-from qisai.formats.roster_xlsx_parts import inspect, unpacks, unreadable
+from qisai.formats.roster_xlsx_parts import MergedRows, inspect, unpacks, unreadable
 
 MAX_SHEETS: Final = 20
 MAX_TEXT: Final = 10_000_000
@@ -40,12 +42,14 @@ def is_xlsx(content: bytes) -> bool:
 
 def sheet(content: bytes) -> Sheet:
     """The table of a spreadsheet. Raises `Invalid` or `TooLarge` where it cannot be read."""
-    has_formulas = inspect(content)
+    parts = inspect(content)
     try:
-        book = _opened(content, data_only=True)
-        formulas = _opened(content, data_only=False) if has_formulas else None
+        reader = _opened(content, data_only=True)
+        book: Workbook = reader.wb
+        formulas: Workbook | None = _opened(content, data_only=False).wb if parts.has_formulas else None
         for name in [one.title for one in book.worksheets][:MAX_SHEETS]:
-            records = _records(book, formulas, name)
+            merged = parts.merged.get(reader.part_of.get(name, ""), ())
+            records = _covered(_records(book, formulas, name), merged)
             top = list(islice(records, HEADER_WITHIN))
             found = find_header(top)
             if found is not None:
@@ -57,8 +61,7 @@ def sheet(content: bytes) -> Sheet:
         raise
     except Exception as error:
         raise unreadable() from error
-    _known, header_row, cells = found
-    return Sheet(encoding="xlsx", delimiter="", header_row=header_row, header=tuple(cells), records=lambda: iter(whole))
+    return Sheet(encoding="xlsx", delimiter="", header=found, records=lambda: iter(whole))
 
 
 class _Reader(ExcelReader):  # type: ignore[misc]  # it has no types
@@ -66,17 +69,45 @@ class _Reader(ExcelReader):  # type: ignore[misc]  # it has no types
 
     def read_worksheets(self) -> None:
         """Raises `Invalid` where two sheets are one part."""
-        parts = [link.target for _sheet, link in self.parser.find_sheets()]
-        if len(set(parts)) < len(parts):
+        links = list(self.parser.find_sheets())
+        self.part_of: dict[str, str] = {sheet.name: link.target for sheet, link in links}
+        if len({link.target for _sheet, link in links}) < len(links):
             raise unreadable()
         super().read_worksheets()
 
 
-def _opened(content: bytes, *, data_only: bool) -> Workbook:
+def _opened(content: bytes, *, data_only: bool) -> _Reader:
     reader = _Reader(io.BytesIO(content), read_only=True, data_only=data_only, keep_links=False)
     reader.read()
-    book: Workbook = reader.wb
-    return book
+    return reader
+
+
+def _covered(records: Iterator[Record], merged: Sequence[MergedRows]) -> Iterator[Record]:
+    """The rows, with what a merged cell says in each row below its first: only there does the file hold it.
+
+    Cells to the right of a merged one stay blank: a note over the whole width is not the name, club and rating too.
+    """
+    begins: dict[int, list[MergedRows]] = defaultdict(list)
+    for cell in merged:
+        if cell.column <= MAX_COLUMNS:
+            begins[cell.first].append(cell)
+    reaching: dict[int, tuple[str, int]] = {}
+    left = MAX_TEXT
+    for number, texts in records:
+        for column, (text, last) in list(reaching.items()):
+            if number > last:
+                del reaching[column]
+                continue
+            texts += [""] * (column - len(texts))
+            texts[column - 1] = texts[column - 1] or CoveredText(text)
+            left -= len(text)
+            if left < 0:
+                raise unpacks()
+        for cell in begins.get(number, ()):
+            text = texts[cell.column - 1] if cell.column <= len(texts) else ""
+            if text:
+                reaching[cell.column] = text, cell.last
+        yield number, texts
 
 
 def _records(book: Workbook, formulas: Workbook | None, name: str) -> Iterator[Record]:

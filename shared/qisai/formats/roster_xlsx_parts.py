@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import io
 import lzma
+import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 from xml.parsers.expat import ExpatError, ParserCreate
+
+from openpyxl.utils.cell import column_index_from_string
 
 from qisai.errors import Invalid, TooLarge
 
@@ -36,8 +41,29 @@ _OTHER_COST: Final = 20
 """Elements of styles, rules and names become objects that test themselves: 40 µs each, those of cells 2 µs."""
 
 
-def inspect(content: bytes) -> bool:
-    """Whether a sheet holds formulas. Raises `TooLarge` or `Invalid` for what no roster holds.
+_MERGED: Final = re.compile("([A-Z]{1,3})([0-9]{1,7}):[A-Z]{1,3}([0-9]{1,7})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedRows:
+    """Rows that a cell of a column reaches over; rows and columns from 1."""
+
+    column: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What is known of a spreadsheet before it is read."""
+
+    has_formulas: bool
+    merged: Mapping[str, Sequence[MergedRows]]
+    """By part, where cells are merged over several rows."""
+
+
+def inspect(content: bytes) -> Parts:
+    """What the parts hold. Raises `TooLarge` or `Invalid` for what no roster holds.
 
     Every part is looked at, whatever its name: what a part is read as, the file itself says.
     """
@@ -51,7 +77,7 @@ def inspect(content: bytes) -> bool:
                 _scan(archive, part, counted)
     except _BROKEN as error:
         raise unreadable() from error
-    return counted.has_formulas
+    return Parts(has_formulas=counted.has_formulas, merged=counted.merged)
 
 
 def unpacks() -> TooLarge:
@@ -72,6 +98,8 @@ class _Count:
 
     def __init__(self) -> None:
         self.has_formulas = False
+        self.merged: dict[str, list[MergedRows]] = defaultdict(list)
+        self._part = ""
         self._cost = 0
         self._cells = 0
         self._depth = 0
@@ -79,7 +107,8 @@ class _Count:
         self._written = 0
         self._longest = 0
 
-    def begin_part(self) -> None:
+    def begin_part(self, name: str) -> None:
+        self._part = name
         self._depth = 0
         self._is_formula = False
 
@@ -94,9 +123,18 @@ class _Count:
             self.has_formulas = self._is_formula = True
         else:  # a value may be a list of ranges, each of them an object
             self._cost += _OTHER_COST * (1 + sum(value.count(" ") for value in attributes.values()))
+            if name == "mergeCell":
+                self._merge(attributes.get("ref", ""))
         if self._cells > MAX_CELLS or self._depth > MAX_DEPTH:
             raise unpacks()
         self._refuse_above()
+
+    def _merge(self, cells: str) -> None:
+        """Takes note of `A2:B5`."""
+        match = _MERGED.fullmatch(cells)
+        if match is not None and int(match[2]) < int(match[3]):
+            column = column_index_from_string(match[1])
+            self.merged[self._part].append(MergedRows(column=column, first=int(match[2]), last=int(match[3])))
 
     def text(self, text: str) -> None:
         if self._is_formula:
@@ -133,7 +171,7 @@ def _scan(archive: zipfile.ZipFile, part: zipfile.ZipInfo, counted: _Count) -> N
     parser.CharacterDataHandler = counted.text
     parser.EndElementHandler = counted.end
     parser.StartDoctypeDeclHandler = _refuse_declaration
-    counted.begin_part()
+    counted.begin_part(part.filename)
     fed = 0
     with archive.open(part) as stream:
         try:

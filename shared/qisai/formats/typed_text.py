@@ -75,6 +75,12 @@ def _spacing(between: re.Match[str]) -> str:
     return "" if "\u3000" in between.group() else " "
 
 
+def full_name(first: str, last: str) -> str:
+    """A name that stood in two cells: 欧阳 and 一 are 欧阳一, Ana and Ruiz are Ana Ruiz."""
+    is_han = all(re.match(f"[{_HAN}]", part) for part in (first, last))
+    return last + first if is_han else f"{first} {last}".strip()
+
+
 def is_visible(text: str) -> bool:
     """Whether anything is drawn of tidy text: a name of marks that hang on nothing shows as nothing."""
     return any(_is_seen(character) for character in text)
