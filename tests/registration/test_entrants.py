@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from qisai.db.name_keys import sort_key
+from qisai.web.requests import encode_cursor
 from tests.registration.conftest import Fair, Service, make_fair, ok, problem
 
 
@@ -88,9 +89,33 @@ def test_lists_are_by_number_then_by_pinyin_and_go_on_where_a_page_ends(fair: Fa
     assert names == ["棋手1", "棋手2", "棋手3", "阿二", "陈一", "陈一", "李四", "张三"]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 500])
+def test_names_of_one_sound_stand_together_by_their_characters(fair: Fair, limit: int) -> None:
+    for name in ("张伟", "章伟", "张伟", "章伟", "安一"):
+        fair.add(name)
+    names: list[str] = []
+    cursor = ""
+    while True:
+        body = ok(fair.desk.get(f"{fair.entrants_path}?sort=name&limit={limit}{cursor}"))
+        names += [one["name"] for one in body["items"]]
+        if body["next"] is None:
+            break
+        cursor = f"&cursor={body['next']}"
+    assert names == ["安一", "张伟", "张伟", "章伟", "章伟"]
+    by_number = ok(fair.desk.get(fair.entrants_path))["items"]
+    assert [one["name"] for one in by_number] == names, "nobody has a number yet"
+
+
+FOREIGN: tuple[list[Any], ...] = (
+    [1], [1, "a", 3], ["a", "a", "甲", 3], [1, 2, "甲", 3], [1, "a", 2, 3], [1, "a", "甲", "3"], [1, "\0", "甲", 3],
+    [1, "a", "\0", 3], [1, "\ud800", "甲", 3], [1, "a", "\ud800", 3], [-1, "a", "甲", 3], [1, "a", "甲", 0],
+    [1, "a", "甲", 1 << 63],
+)  # fmt: skip
+
+
 def test_a_foreign_cursor_is_refused(fair: Fair) -> None:
     problem(fair.desk.get(f"{fair.entrants_path}?q=%00"), 422, "invalid-request")
-    for cursor in ("abc", "WzFd", "WyJhIiwyLDNd", "WzEsMiwzXQ", "WzEsIlx1MDAwMCIsM10", "WzEsIlx1ZDgwMCIsM10"):
+    for cursor in ("abc", *(encode_cursor(values) for values in FOREIGN)):
         problem(fair.desk.get(f"{fair.entrants_path}?cursor={cursor}"), 422, "bad-cursor")
 
 

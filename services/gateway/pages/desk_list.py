@@ -45,7 +45,7 @@ def rows(entrants: Iterable[Entrant], steps: Sequence[OfferedStep], *, sort: str
 
 
 def _number(entrant: Entrant) -> Any:
-    return (entrant.number or _LAST, name_keys.sort_key(entrant.name), entrant.id)
+    return (entrant.number or _LAST, name_keys.name_order(entrant.name), entrant.id)
 
 
 _PLACES: Final[Mapping[str, int]] = {
@@ -59,8 +59,8 @@ _PLACES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 SORTS: Final[Mapping[str, Callable[[Entrant], Any]]] = {
     _BY_NUMBER: _number,
-    "name": lambda one: (name_keys.sort_key(one.name), one.id),
-    "club": lambda one: (not one.club, name_keys.sort_key(one.club), *_number(one)),
+    "name": lambda one: (name_keys.name_order(one.name), one.id),
+    "club": lambda one: (not one.club, name_keys.name_order(one.club), *_number(one)),
     "rating": lambda one: (one.seed is None, -(one.seed or 0), *_number(one)),
     "state": lambda one: (_PLACES.get(one.state, 0), one.waiting_place or 0, *_number(one)),
     "entered": lambda one: one.id,

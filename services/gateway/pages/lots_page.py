@@ -12,7 +12,7 @@ from flask_babel import lazy_gettext as __
 from werkzeug.wrappers import Response
 
 from qisai.client import Client, Entrant, Event
-from qisai.db.name_keys import sort_key
+from qisai.db.name_keys import name_order
 from qisai.errors import Invalid, PreconditionMissing, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages.desk import DESK
@@ -109,8 +109,8 @@ def _page(event_id: int, typed: Mapping[str, str], *, faults: Sequence[str] = ()
     )
 
 
-def _by_name(entrant: Entrant) -> tuple[str, int]:
-    return sort_key(entrant.name), entrant.id
+def _by_name(entrant: Entrant) -> tuple[tuple[str, str], int]:
+    return name_order(entrant.name), entrant.id
 
 
 def _event(asking: Client, event_id: int, right: Right) -> Event:

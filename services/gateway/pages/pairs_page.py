@@ -11,7 +11,7 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from qisai.client import Client, Entrant, Event
-from qisai.db.name_keys import sort_key
+from qisai.db.name_keys import name_order
 from qisai.errors import Invalid, QisaiError, Unauthenticated
 from qisai.web.rights import Right, requires
 from services.gateway.pages.desk import DESK
@@ -117,7 +117,7 @@ def label(entrant: Entrant) -> str:
 def _page(event_id: int, typed: Mapping[str, str], *, faults: Sequence[str] = ()) -> str:
     asking = client()
     event = _event(asking, event_id)
-    entrants = sorted(asking.entrants.list(event_id), key=lambda one: sort_key(one.name))
+    entrants = sorted(asking.entrants.list(event_id), key=lambda one: name_order(one.name))
     names = {entrant.id: entrant for entrant in entrants}
     return render_template(
         "pairs.html",

@@ -124,7 +124,7 @@ def _round(event: Event, rounds: tuple[RoundView, ...], *, number: int) -> str:
         for board in boards.items
         for player, other in ((board.first, board.second), (board.second, board.first))
     ]
-    places.sort(key=lambda place: (sort_key(place[0].name), place[0].number))
+    places.sort(key=lambda place: (sort_key(place[0].name), place[0].name, place[0].number))
     return render_template(
         "round.html",
         event=event,

@@ -34,6 +34,7 @@ class Place:
 
     number: int
     sort_key: str
+    name: str
     id: int
 
 
@@ -52,10 +53,10 @@ class EntrantFilter:
 
 
 def entrants(session: Session, event_id: int, wanted: EntrantFilter) -> Sequence[Any]:
-    """Rows of an event's entrants by number, those without one behind, by Pinyin."""
+    """Rows of an event's entrants by number, those without one behind, by Pinyin; equal sounds by characters."""
     e = EntrantRow
     number = sa.literal(0) if wanted.by_name else sa.func.coalesce(e.number, UNNUMBERED)
-    place = (number, e.sort_key, e.id)
+    place = (number, e.sort_key, e.name.collate("C"), e.id)
     query = _query(event_id).where(e.event_id == event_id).order_by(*place).limit(wanted.limit)
     if not wanted.staff:
         query = query.where(e.state.in_(PUBLIC_STATES))
@@ -65,7 +66,8 @@ def entrants(session: Session, event_id: int, wanted: EntrantFilter) -> Sequence
     if typed:
         query = query.where(_matches(typed.lower()))
     if wanted.after is not None:
-        last = (sa.literal(wanted.after.number), sa.literal(wanted.after.sort_key), sa.literal(wanted.after.id))
+        after = wanted.after
+        last = (sa.literal(after.number), sa.literal(after.sort_key), sa.literal(after.name), sa.literal(after.id))
         query = query.where(sa.tuple_(*place) > sa.tuple_(*last))
     return session.execute(query).all()
 

@@ -65,7 +65,7 @@ def _list(session: Session, event_id: int, wanted: queries.EntrantFilter, *, see
     if len(rows) > len(shown):
         last = shown[-1]
         number = 0 if wanted.by_name else queries.UNNUMBERED if last.number is None else last.number
-        following = encode_cursor([number, last.sort_key, last.id])
+        following = encode_cursor([number, last.sort_key, last.name, last.id])
     items = [answers.entrant(row, sight=seen) for row in shown]
     return Answer(body=page(items, after=following)).response()
 
@@ -140,7 +140,7 @@ def warnings(name: str, same: queries.Namesakes) -> list[dict[str, Any]]:
     """What a desk should look at: somebody of the same name is in the event."""
     found = []
     if same.likely:
-        detail = f"There is {name} in this event with the same club or birth year: this may be a double entry."
+        detail = f"There is {name} in this event and neither club nor birth year tells the two apart."
         found.append(_warning("double-entry", detail, name, same.likely))
     if same.others:
         detail = f"There is another {name} in this event; make sure that this is another person."
@@ -156,11 +156,13 @@ def _warning(slug: str, detail: str, name: str, entrants: Iterable[int]) -> dict
 
 
 def _place(cursor: str | None) -> queries.Place | None:
-    values = decode_cursor(cursor, length=3)
+    values = decode_cursor(cursor, length=4)
     if values is None:
         return None
-    number, key, last = values
-    fits = isinstance(number, int) and isinstance(key, str) and isinstance(last, int)
-    if not fits or unprintable(key) is not None or not 0 <= number <= queries.UNNUMBERED or not 0 < last < 1 << 63:
+    number, key, name, last = values
+    fits = (
+        isinstance(number, int) and 0 <= number <= queries.UNNUMBERED and isinstance(last, int) and 0 < last < 1 << 63
+    )
+    if not fits or any(not isinstance(text, str) or unprintable(text) is not None for text in (key, name)):
         raise Invalid("bad-cursor", "The cursor is not one of ours; start again without it.")
-    return queries.Place(number=number, sort_key=key, id=last)
+    return queries.Place(number=number, sort_key=key, name=name, id=last)

@@ -28,3 +28,8 @@ def sort_key(name: str) -> str:
     for run in _RUNS.findall(name[len(parts) :]):
         parts += lazy_pinyin(run) if _HAN.match(run) else [run]
     return " ".join(" ".join(parts).lower().split())[:_LONGEST]
+
+
+def name_order(name: str) -> tuple[str, str]:
+    """What names are listed by: their sound, then their characters, so that 张伟 and 章伟 do not come mixed."""
+    return sort_key(name), name
