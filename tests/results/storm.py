@@ -1,6 +1,7 @@
 """One referee among many in a process of its own: writes results as fast as it can, often on an old version.
 
-Run as `python -m tests.results.storm` with its orders as JSON in the first argument; prints what came of each write.
+Run as `python -m tests.results.storm` with its orders as JSON in the first argument. Says "ready" and waits for a line,
+so that all begin at once; prints what came of each write.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ RESULTS = (Result.FIRST_WIN, Result.SECOND_WIN, Result.DRAW, Result.VOID, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orders:
-    """Whom to be and what to write on."""
+    """Whom to be and what to write on. `is_correcting`: a chief referee's writes, into closed rounds too."""
 
     url: str
     name: str
@@ -32,6 +33,7 @@ class Orders:
     writes: int
     boards: list[int]
     is_chief: bool
+    is_correcting: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +76,13 @@ class Storm:
         try:
             with self._database.transaction() as session:
                 row = record_result(
-                    session, self._actor, board_id=board, seen_version=seen, wanted=wanted, rights=self._rights
+                    session,
+                    self._actor,
+                    board_id=board,
+                    seen_version=seen,
+                    wanted=wanted,
+                    rights=self._rights,
+                    correcting=self._orders.is_correcting,
                 )
         except StaleResult as error:
             with self._database.transaction() as session:
@@ -109,5 +117,7 @@ def arguments(orders: Orders) -> Iterator[str]:
 
 if __name__ == "__main__":
     storm = Storm(Orders(**json.loads(sys.argv[1])))
+    print("ready", flush=True)
+    sys.stdin.readline()
     storm.run()
     print(json.dumps(asdict(storm.report)))
