@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+import sqlalchemy as sa
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from qisai.db.jobs import JobRow, JobState
 from qisai.kernel.model import Result
 from tests.gateway.drafts import computed_draft
 from tests.gateway.platform import Platform, tournament
@@ -192,3 +195,55 @@ def test_what_is_no_number_of_an_entrant_is_said_at_once(page: Page, drawn: int)
     field(page, "a").fill("77")
     field(page, "a").blur()
     expect(page.locator("#preview")).to_contain_text("Number 77 is not present in this round.", timeout=SOON)
+
+
+def change_job(platform: Platform, event_id: int, **values: Any) -> None:
+    """As a worker changes it; there is none here."""
+    platform.gateway.sql(sa.update(JobRow).where(JobRow.event_id == event_id).values(**values))
+
+
+def test_a_draw_under_way_is_followed_on_a_page_that_was_opened_later(page: Page, platform: Platform) -> None:
+    event_id = platform.event(tournament(reported=4))
+    platform.admin.rounds.ask_for_draw(event_id, 3)
+    page.goto(f"/events/{event_id}/rounds/3/draw")
+    how_far = page.locator("#how-far")
+    expect(how_far).to_contain_text("Waiting for the queue; it starts by itself.")
+    progress = {"stage": "optimal", "elapsed_ms": 4200, "best": {"max_gap": 2, "cross_pairs": 3}, "entrants": 8}
+    change_job(platform, event_id, state=JobState.RUNNING, started_at=sa.func.clock_timestamp(), progress=progress)
+    expect(how_far).to_contain_text("looking for the best · 4.2 s · best so far: largest gap: 1", timeout=SOON)
+    expect(how_far).not_to_contain_text("Waiting for the queue")
+    computed_draft(platform, event_id, 3)
+    change_job(platform, event_id, state=JobState.SUCCEEDED, finished_at=sa.func.clock_timestamp())
+    expect(page.locator("#draft")).to_be_visible(timeout=SOON)
+    expect(page.locator("#job")).to_have_count(0)
+
+
+def test_the_end_of_a_draw_takes_nothing_away_from_who_is_typing(page: Page, platform: Platform, drawn: int) -> None:
+    platform.admin.rounds.ask_for_draw(drawn, 3)
+    page.reload()
+    field(page, "reason").fill("教练请求")
+    why = {"slug": "solver-done", "detail": "The solver found no draw."}
+    change_job(platform, drawn, state=JobState.FAILED, outcome=why, finished_at=sa.func.clock_timestamp())
+    show = page.get_by_role("link", name="Show what came of it")
+    expect(show).to_be_visible(timeout=SOON)
+    expect(page.get_by_role("button", name="Cancel")).to_be_hidden()
+    expect(field(page, "reason")).to_have_value("教练请求")
+    show.click()
+    expect(page.get_by_role("alert")).to_contain_text("failed: The solver found no draw.")
+
+
+def test_without_scripts_the_page_goes_on_by_itself(browser: Browser, page: Page, platform: Platform) -> None:
+    event_id = platform.event(tournament(reported=4))
+    platform.admin.rounds.ask_for_draw(event_id, 3)
+    state = page.context.storage_state()
+    plain = browser.new_context(
+        base_url=platform.gateway.url, locale="en-GB", java_script_enabled=False, storage_state=state
+    )
+    opened = plain.new_page()
+    opened.goto(f"/events/{event_id}/rounds/3/draw")
+    expect(opened.get_by_text("Waiting for the queue; it starts by itself.")).to_be_visible()
+    expect(opened.get_by_role("link", name="Look again")).to_be_visible()
+    why = {"slug": "solver-done", "detail": "The solver found no draw."}
+    change_job(platform, event_id, state=JobState.FAILED, outcome=why, finished_at=sa.func.clock_timestamp())
+    expect(opened.get_by_role("alert")).to_contain_text("failed: The solver found no draw.", timeout=20_000)
+    plain.close()
