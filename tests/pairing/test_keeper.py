@@ -19,6 +19,7 @@ from qisai.db.session import Database as Connections
 from qisai.local.ports import free_port
 from qisai.queue.app import make_celery
 from services.pairing import canary, jobs
+from services.pairing.alert_kinds import AlertKind
 from services.pairing.keeper import Keeper
 from services.pairing.keeper_beat import Beat, tell_if_keeper_is_late
 from services.pairing.keeper_http import serve as serve_http
@@ -26,7 +27,7 @@ from services.pairing.metrics import Metrics
 from services.pairing.operations import serve
 from services.pairing.solving import Solver
 from services.pairing.terms import Terms
-from services.pairing.watching import Limits
+from services.pairing.watching import Limits, changes
 from tests.fields import owner_of
 from tests.pairing.asking import event_with_job, job, rows
 from tests.servers import Database, comes_true
@@ -373,6 +374,30 @@ def test_a_draw_for_an_algorithm_that_no_worker_has_raises_an_alert_of_its_event
     assert open_alerts(database) == set()
     assert [entry.kind for entry in rows(database, FeedEntryRow)] == ["alert.raised", "alert.cleared"]
     assert job(database, job_id).state is JobState.QUEUED
+
+
+def test_workers_that_die_while_the_keeper_looks_are_not_taken_for_another_release(
+    database: Database, pairing: Connections
+) -> None:
+    """Who lives is asked once for a look: between two questions the last heartbeat may have grown too old."""
+    event_with_job(database)
+    sql(
+        database,
+        "INSERT INTO worker (name, host, pid, release, algorithms, queues, seen_at)"
+        """ VALUES ('w', 'h', 1, '1', '["qisai/1"]', '[]', clock_timestamp() - interval '2 seconds')""",
+    )
+    with pairing.snapshot() as session:
+        asked: list[str] = []
+
+        def grow_too_old(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+            asked.append(statement)
+            if sum("FROM worker" in text for text in asked) == 2:
+                time.sleep(2.5)
+
+        sa.event.listen(session.connection(), "before_cursor_execute", grow_too_old)
+        found = changes(session, limits=Limits(lease_seconds=3, canary_seconds=0), broker_answers=True)
+    assert any("FROM worker" in text for text in asked)
+    assert {change.kind for change in found} <= {AlertKind.NO_LIVE_WORKER}
 
 
 def test_what_is_past_its_time_is_pruned(database: Database, pairing: Connections, valkey: str) -> None:
