@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from bench.chaos_faults import Fault
@@ -107,28 +108,41 @@ CAUSES = {
     "broker-away": ("broker",),
     "no-live-worker": ("worker", "database", "connections"),
     "keeper-late": ("keeper", "database", "connections"),
-    "queue-stuck": ("worker", "broker", "keeper", "database", "connections", "solver"),
+    "queue-stuck": ("worker", "broker", "keeper", "database", "connections", "solver", "pool"),
     "canary-late": ("worker", "broker", "keeper", "database", "connections", "solver", "pool"),
 }
+LAG_SECONDS = 30
+"""An alert may open so long after its fault: four leases (12 s), and what a process needs to start under this load."""
+BACK_SECONDS = 10
+"""So long after the database is back a call may still meet a connection that it lost."""
+
+
+def had_cause(words: Sequence[str], at: float, faults: Sequence[Fault]) -> bool:
+    """Whether at this time, in seconds since 1970, a fault with one of these words lasted or had just ended."""
+    of_the_kind = (fault for fault in faults if any(word in fault.name for word in words))
+    return any(fault.explains(at, at, lag=LAG_SECONDS) for fault in of_the_kind)
 
 
 def every_alert_has_a_cause(stage: Stage, _done: Acknowledged, faults: Sequence[Fault]) -> Iterator[str]:
-    """Alerts of rounds name a job that ended so, a breaker follows three timeouts, others a fault of their kind."""
-    done = {fault.name for fault in faults}
+    """Alerts of rounds name a job that ended so, a breaker follows three timeouts, others a fault of then."""
     jobs = {row.id: row for row in stage.rows("SELECT id, state, event_id, outcome->>'slug' AS slug FROM pairing_job")}
     timeouts: dict[int, int] = {}
     for job in jobs.values():
         if job.slug in ("solver-deadline", "solver-crashed"):
             timeouts[job.event_id] = timeouts.get(job.event_id, 0) + 1
-    for row in stage.rows("SELECT kind, key, event_id, (detail->>'job')::bigint AS job, cleared_at FROM alert"):
+    alerts = """
+        SELECT kind, key, event_id, (detail->>'job')::bigint AS job, cleared_at, extract(epoch FROM raised_at) AS raised
+        FROM alert
+    """
+    for row in stage.rows(alerts):
         if row.kind in ("draw-degraded", "draw-failed"):
             if jobs[row.job].state != row.kind.removeprefix("draw-"):
                 yield f"{row.kind} of {row.key} names job {row.job}, which is {jobs[row.job].state}"
         elif row.kind == "breaker-open":
             if timeouts.get(row.event_id, 0) < 3:
                 yield f"the breaker of event {row.event_id} opened after {timeouts.get(row.event_id, 0)} timeouts"
-        elif not any(word in name for name in done for word in CAUSES[row.kind]):
-            yield f"{row.kind} was raised, and nothing of the kind was broken"
+        elif not had_cause(CAUSES.get(row.kind, ()), float(row.raised), faults):
+            yield f"{row.kind} was raised {_clock(row.raised)}, and nothing of the kind was broken then"
         if row.cleared_at is None and row.kind in CAUSES:
             yield f"{row.kind} is still open when everything works again"
     left = """
@@ -138,6 +152,19 @@ def every_alert_has_a_cause(stage: Stage, _done: Acknowledged, faults: Sequence[
     yield from (f"{row.kind} of {row.key} is open and the round is published" for row in stage.rows(left))
 
 
+def nobody_asks_again_for_want_of_redis(_stage: Stage, done: Acknowledged, faults: Sequence[Fault]) -> Iterator[str]:
+    """A 503 to a referee needs a fault of the database: without Redis alone nobody retypes anything."""
+    for refusal in done.refused:
+        span = (refusal.asked, refusal.answered)
+        if not any("database" in f.name and f.explains(*span, lag=BACK_SECONDS) for f in faults):
+            broken = ", ".join(f.name for f in faults if f.explains(*span, lag=0)) or "nothing"
+            yield f"{refusal.what}: 503 {_clock(refusal.answered)}, when {broken} was broken"
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("at %H:%M:%S", time.localtime(float(seconds)))
+
+
 CHECKS: tuple[Check, ...] = (
     no_committed_result_lost,
     log_rows_are_changes,
@@ -145,4 +172,5 @@ CHECKS: tuple[Check, ...] = (
     every_job_ended,
     feeds_have_no_gap,
     every_alert_has_a_cause,
+    nobody_asks_again_for_want_of_redis,
 )

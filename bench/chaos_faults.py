@@ -18,11 +18,15 @@ from tests.faults.stage import Part, Stage
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What was done, and from when to when by this machine's monotonic clock."""
+    """What was done, and from when to when by this machine's clock, which is the database's too: seconds since 1970."""
 
     name: str
     began: float
     ended: float
+
+    def explains(self, since: float, until: float, *, lag: float) -> bool:
+        """Whether something that was so from `since` to `until` may be due to it, or to what was not yet back."""
+        return self.began <= until and since <= self.ended + lag
 
 
 @dataclass
@@ -39,20 +43,23 @@ class Breaker:
         faults = self._faults()
         while not self.stopping.is_set():
             name = self.rng.choice(sorted(faults))
-            began = time.monotonic()
+            began = time.time()
             faults[name]()
-            self.done.append(Fault(name, began, time.monotonic()))
-            print(f"{time.strftime('%H:%M:%S')} {name} ({time.monotonic() - began:.1f} s)", flush=True)
+            self._note(name, began)
             self.stopping.wait(self.rng.uniform(0.5, 5))
 
     def once(self, name: str, seconds: float) -> None:
         """Redis away for long, as at a venue."""
-        began = time.monotonic()
+        began = time.time()
         self.stage.valkey.kill()
         self.stopping.wait(seconds)
         self.stage.start_valkey()
-        self.done.append(Fault(name, began, time.monotonic()))
-        print(f"{time.strftime('%H:%M:%S')} {name} ({time.monotonic() - began:.1f} s)", flush=True)
+        self._note(name, began)
+
+    def _note(self, name: str, began: float) -> None:
+        fault = Fault(name, began, time.time())
+        self.done.append(fault)
+        print(f"{time.strftime('%H:%M:%S')} {name} ({fault.ended - began:.1f} s)", flush=True)
 
     def _faults(self) -> dict[str, Callable[[], None]]:
         stage = self.stage

@@ -1,7 +1,8 @@
 """The load of the chaos campaign: events that are played round by round over the results service, whatever breaks.
 
 Each driver is a chief referee who asks for draws, publishes them, types results, corrects some, and presses buttons
-twice. What the service acknowledged is remembered; what it refused with 503 is asked again.
+twice. What the service acknowledged is remembered; what it refused with 503 is asked again, and remembered too: without
+Redis alone nobody may have to.
 """
 
 from __future__ import annotations
@@ -29,6 +30,15 @@ PATIENCE_SECONDS = 180
 ENDED = ("succeeded", "degraded", "failed", "cancelled", "superseded")
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A call that was answered 503: what, and from when to when, in seconds since 1970."""
+
+    what: str
+    asked: float
+    answered: float
+
+
 @dataclass
 class Acknowledged:
     """What the service said was done, from all drivers."""
@@ -37,6 +47,8 @@ class Acknowledged:
     """Board → version → result."""
     rounds: set[tuple[int, int]] = field(default_factory=set)
     """(event, round) published."""
+    refused: list[Refusal] = field(default_factory=list)
+    """Each 503, after which a referee would have had to press again."""
     counts: Counter[str] = field(default_factory=Counter)
     troubles: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -100,12 +112,15 @@ class Driver(threading.Thread):
         assert self._chief is not None
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
+            asked = time.time()
             answer = self._chief.call(method, path, **arguments)
             if answer.status_code >= 500 and answer.status_code != 503:
                 self._done.trouble(f"{method} {path}: {answer.status_code}")
             if answer.status_code < 500 or time.monotonic() > until:
                 return answer
             self._done.count("503")
+            with self._done.lock:
+                self._done.refused.append(Refusal(f"{method} {path}", asked, time.time()))
             time.sleep(0.3)
 
     def _draw_and_publish(self, round_no: int) -> bool:
