@@ -15,7 +15,11 @@ from services.results.queries.corrections import Asked, Preview
 
 
 def preview(found: Asked, made: Preview, *, wanted: Json) -> Json:
-    """`moves`: everybody whose line changes, with both; `later_rounds`: each published round behind the board's."""
+    """`moves`: everybody whose line changes, with both; `later_rounds`: each published round behind the board's.
+
+    Of such a round `agreed_before` says whether today's results give it, `differs` has every published board that the
+    corrected ones would not, with `differed_before` where today's do not either; so too its `bye`, None where the same.
+    """
     return {
         "board": board(found.row, with_note=True),
         "old": value_of(found.row),
@@ -48,17 +52,25 @@ def _later(one: LaterRound, names: Mapping[int, str]) -> Json:
         "method": "paired_again" if one.paired_again else "rules_only",
         "agreed_before": one.agreed_before,
         "differs": [
-            {"board": at.board, "first": _who(at.first, names), "second": _who(at.second, names)} for at in one.differs
+            {
+                "board": at.board,
+                "first": _who(at.first, names),
+                "second": _who(at.second, names),
+                "differed_before": at.board in one.differed_before,
+            }
+            for at in one.differs
         ],
-        "bye": None
-        if one.bye is None
-        else {
-            which: None if number is None else _who(number, names)
-            for which, number in zip(("published", "would_be"), one.bye, strict=True)
-        },
+        "bye": _bye(one, names),
         "breaks": [{"breach": v.breach.value, "detail": v.detail, "entrants": list(v.entrants)} for v in one.breaks],
         "no_legal_draw": one.no_legal_draw,
     }
+
+
+def _bye(one: LaterRound, names: Mapping[int, str]) -> Json | None:
+    if one.bye is None:
+        return None
+    published, would_be = (None if number is None else _who(number, names) for number in one.bye)
+    return {"published": published, "would_be": would_be, "differed_before": one.bye_differed_before}
 
 
 def _who(number: int, names: Mapping[int, str]) -> Json:

@@ -50,6 +50,14 @@ def test_a_correction_of_an_earlier_round_shows_what_it_moves_and_is_in_the_log(
     after = {row.player.number: row.rank for row in platform.admin.rounds.standings(event_id).rows}
     assert after[5] < before[5]
 
+    again = chief.post(address, version=seen.version + 1, result="draw", reason="再核对", look="1")
+    assert "The results as they stand give other pairings" in again.text
+    assert "(without this correction too)" in again.text
+    assert "the same opponent" not in again.text
+    back = chief.post(address, version=seen.version + 1, result="first_win", reason="本来无误", look="1")
+    assert "Everybody would have had the same opponent." in back.text
+    assert "These pairings would have been others" not in back.text
+
 
 def test_a_correction_on_a_board_that_somebody_changed_shows_both_and_writes_nothing(
     platform: Platform, chief: Person

@@ -77,6 +77,17 @@ def test_the_table_after_the_correction_is_the_one_that_was_previewed(three: Pla
     )
 
 
+def test_boards_that_a_first_correction_made_different_are_still_shown_with_the_second(three: Play) -> None:
+    """Round 2 is 1–2, 3–6, 4–5, made by hand: what is shown differs from what was published, not from today's draw."""
+    (first, _) = preview(three, 1, "second_win")["later_rounds"]
+    assert first["agreed_before"] is False
+    shown = {one["board"]: one["differed_before"] for one in first["differs"]}
+    wanted = {"result": "second_win", "reason": "记录纸为黑胜"}
+    assert three.chief.put(correction(three), wanted, version=2).status_code == 200
+    (second, _) = preview(three, 1, "second_win")["later_rounds"]  # as it is now
+    assert {one["board"]: one["differed_before"] for one in second["differs"]} == dict.fromkeys(shown, True)
+
+
 def test_sides_alone_can_be_corrected(three: Play) -> None:
     url = f"/api/v1/boards/{three.field.board_ids[3, 1]}/correction/preview"
     body = three.chief.post(url, {"result": "first_win", "swapped": True}).json

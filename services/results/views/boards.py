@@ -73,7 +73,10 @@ def put_correction(path: BoardPath, body: CorrectedBody) -> Response:
 @api.post("/boards/<int:board_id>/correction/preview")
 @requires(Right.CONTROL_ROUND, event_of=queries.EVENT_OF_BOARD)
 def preview_correction(path: BoardPath, body: CorrectionBody) -> Response:
-    """Whose points, ranks and tie-breaks another result would move, and which later rounds would have been others."""
+    """Whose points, ranks and tie-breaks another result would move, and which later rounds would have been others.
+
+    `differs`: the published boards that the corrected results would not give; `differed_before`: nor today's.
+    """
     with here().database.snapshot() as session:
         found = corrections.asked(session, path.board_id, result=body.result, swapped=body.swapped)
     made = corrections.preview(found)

@@ -37,9 +37,13 @@ class LaterRound:
     """Whether pairing the history as it stands gives the published opponents; not so where they were changed by hand,
     degraded, or a result was corrected before. None where it was not paired again."""
     differs: tuple[Board, ...] = ()
-    """Published boards that today's history gives and the corrected one does not."""
+    """Published boards whose two the corrected history would not have paired."""
+    differed_before: frozenset[int] = frozenset()
+    """Numbers of those of them whose two today's history does not pair either."""
     bye: tuple[int | None, int | None] | None = None
-    """Who has the pairing bye today and who would have had it, where that is not the same."""
+    """Who has the pairing bye as published and who would have had it, where that is not the same."""
+    bye_differed_before: bool = False
+    """Whether today's history gives that bye to somebody else, too."""
     breaks: tuple[Violation, ...] = ()
     """Rules that the published round breaks under the corrected history and did not before."""
     no_legal_draw: bool = False
@@ -80,19 +84,25 @@ def later_round(before: Tournament, after: Tournament, number: int, *, budget: i
     try:
         as_it_stands = _opponents(then, budget)
         as_corrected = _opponents(now, budget)
-    except NoLegalDraw:
-        return LaterRound(number=number, paired_again=True, breaks=breaks, no_legal_draw=True)
     except Invalid:  # a board without a result: this history cannot be paired
         return LaterRound(number=number, paired_again=False, breaks=breaks)
-    pairs = {frozenset((board.first, board.second)): board for board in published.boards}
-    differs = [board for pair, board in pairs.items() if pair in as_it_stands.pairs and pair not in as_corrected.pairs]
-    changes_bye = draw.bye == as_it_stands.bye != as_corrected.bye
+    is_published = _Opponents(pairs=frozenset(_pair(board) for board in published.boards), bye=draw.bye)
+    agreed = as_it_stands == is_published
+    if as_corrected is None:
+        return LaterRound(number=number, paired_again=True, agreed_before=agreed, breaks=breaks, no_legal_draw=True)
+    today = as_it_stands or _Opponents(pairs=frozenset(), bye=None)
+    differs = sorted(
+        (board for board in published.boards if _pair(board) not in as_corrected.pairs), key=lambda board: board.board
+    )
+    changes_bye = draw.bye != as_corrected.bye
     return LaterRound(
         number=number,
         paired_again=True,
-        agreed_before=as_it_stands.pairs == pairs.keys() and as_it_stands.bye == draw.bye,
-        differs=tuple(sorted(differs, key=lambda board: board.board)),
+        agreed_before=agreed,
+        differs=tuple(differs),
+        differed_before=frozenset(board.board for board in differs if _pair(board) not in today.pairs),
         bye=(draw.bye, as_corrected.bye) if changes_bye else None,
+        bye_differed_before=changes_bye and draw.bye != today.bye,
         breaks=breaks,
     )
 
@@ -123,9 +133,17 @@ class _Opponents:
     bye: int | None
 
 
-def _opponents(tournament: Tournament, budget: int | None) -> _Opponents:
-    *_, draw = improve(tournament, budget)
-    return _Opponents(pairs=frozenset(frozenset((board.first, board.second)) for board in draw.boards), bye=draw.bye)
+def _opponents(tournament: Tournament, budget: int | None) -> _Opponents | None:
+    """Who meets whom in the draw of this history; None where no draw is legal."""
+    try:
+        *_, draw = improve(tournament, budget)
+    except NoLegalDraw:
+        return None
+    return _Opponents(pairs=frozenset(_pair(board) for board in draw.boards), bye=draw.bye)
+
+
+def _pair(board: Board | DrawnBoard) -> Pair:
+    return frozenset((board.first, board.second))
 
 
 def _as_draw(published: Round) -> Draw:
