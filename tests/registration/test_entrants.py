@@ -166,6 +166,13 @@ def test_names_are_stored_tidy(fair: Fair) -> None:
     assert fair.add("Mari\u0301a")["name"] == "Mar\u00eda"
 
 
+def test_a_name_that_is_only_spaced_otherwise_is_the_same_name(fair: Fair) -> None:
+    one, _other = fair.add("陈一", club="甲队 1"), fair.add("Ana Mari", club="甲队")
+    (warning,) = fair.add("陈 一", club="甲队 1")["warnings"]
+    assert (warning["slug"], warning["entrants"]) == ("double-entry", [one["id"]])
+    assert fair.add("Anamari", club="甲队")["warnings"] == []
+
+
 def test_another_of_the_same_name_is_taken_with_a_warning(fair: Fair) -> None:
     one = fair.add("陈一", club="甲队")
     assert one["warnings"] == []

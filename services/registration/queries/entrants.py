@@ -21,7 +21,7 @@ from qisai.db.entrants import (
 )
 from qisai.db.records import AuditRow
 from qisai.errors import NotFound
-from qisai.formats.typed_text import tidy_name
+from qisai.formats.typed_text import name_key, tidy_name
 from services.registration.states import GONE, PUBLIC_STATES
 
 UNNUMBERED: Final = 1_000_000
@@ -115,20 +115,22 @@ class Namesakes:
 def namesakes(session: Session, event_id: int, entrant: Any, *, but: int) -> Namesakes:
     """Who has the name of `entrant` (name, club, birth_year) in the event, and may be the same person.
 
-    Different people with one name are normal: other birth years make another person and are not named at all; the same
-    club, or the same year, makes a double entry likely.
+    Names and clubs are compared however they are spaced (`name_key`). Different people with one name are normal: other
+    birth years make another person and are not named at all; the same club, or the same year, makes a double entry
+    likely.
     """
     e = EntrantRow
-    same = sa.func.lower(e.name) == entrant.name.lower()
-    query = sa.select(e.id, e.club, e.birth_year).where(e.event_id == event_id, same, e.id != but)
+    same = sa.func.replace(sa.func.lower(e.name), " ", "") == entrant.name.lower().replace(" ", "")
+    query = sa.select(e.id, e.name, e.club, e.birth_year).where(e.event_id == event_id, same, e.id != but)
     likely: list[int] = []
     others: list[int] = []
     for row in session.execute(query.where(e.state.not_in(GONE)).order_by(e.id)):
         years = {row.birth_year, entrant.birth_year} - {None}
-        if len(years) == 2:
+        if len(years) == 2 or name_key(row.name).lower() != name_key(entrant.name).lower():
             continue
-        agree = row.birth_year is not None and row.birth_year == entrant.birth_year
-        (likely if agree or row.club.casefold() == entrant.club.casefold() else others).append(row.id)
+        is_likely = bool(years) and row.birth_year == entrant.birth_year
+        is_likely |= name_key(row.club).casefold() == name_key(entrant.club).casefold()
+        (likely if is_likely else others).append(row.id)
     return Namesakes(likely=tuple(likely), others=tuple(others))
 
 
