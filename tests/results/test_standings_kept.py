@@ -84,6 +84,22 @@ def test_reading_an_unchanged_event_touches_neither_boards_nor_entrants(two_roun
     assert "INSERT" not in text
 
 
+def test_the_sums_behind_a_line_are_computed_once_a_process_and_again_after_a_change(two_rounds: Play) -> None:
+    """They are not kept in the database (docs/architecture.md): one computed table in memory gives them all."""
+    read(two_rounds, "standings/1")
+    public = two_rounds.service.public()
+    with statements(two_rounds.service.app) as asked:
+        for number in (1, 2, 3, 4):
+            assert public.get(f"{two_rounds.event}/standings/{number}").status_code == 200
+    text = "\n".join(asked)
+    assert "FROM board" not in text
+    assert "member" not in text
+    answer = two_rounds.chief.put(two_rounds.result_of(2, 1), {"result": "draw"}, version=2)
+    assert answer.status_code == 200
+    points = public.get(f"{two_rounds.event}/standings/1").json["criteria"][0]["terms"]
+    assert [term["value"] for term in points] == [1, 0.5]
+
+
 def test_another_process_reads_what_the_first_one_kept(two_rounds: Play) -> None:
     first = read(two_rounds)
     with statements(two_rounds.service.app) as asked:
