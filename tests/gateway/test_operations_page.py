@@ -77,8 +77,10 @@ def in_every_trouble(platform: Platform) -> int:
         platform, AlertRow, kind="draw-degraded", key=f"{event_id}:2", severity=Severity.WARNING, event_id=event_id,
         detail=detail,
     )  # fmt: skip
-    stuck = {"kind": "queue-stuck", "key": "all", "severity": Severity.CRITICAL, "detail": {"oldest_seconds": 61}}
-    insert(platform, AlertRow, **stuck)
+    stuck = {"kind": "queue-stuck", "key": "pairing.large", "severity": Severity.CRITICAL}
+    insert(platform, AlertRow, **stuck, detail={"queue": "pairing.large", "oldest_seconds": 61})
+    half = {"kind": "breaker-open", "key": f"{event_id}", "severity": Severity.WARNING, "event_id": event_id}
+    insert(platform, AlertRow, **half, detail={"state": "half_open", "job": 1})
     return event_id
 
 
@@ -86,7 +88,8 @@ def test_everything_that_is_wrong_is_on_the_page_in_words(platform: Platform, op
     in_every_trouble(platform)
     page = ops.page("/queue")
     for said in (
-        "No keeper is at work", "last seen 75 s ago", "Draws wait and none is finished", "The oldest waits for 61 s.",
+        "No keeper is at work", "last seen 75 s ago", "Draws wait and none is finished",
+        "large fields · The oldest waits for 61 s.", "trying one draw in full",
         "A draw must be read and accepted first", "looking for the best · 4.2 s", "largest gap: 1", "2 attempts",
         "The solver did not finish before its deadline.", "The worker was lost 5 times.", "熔断赛", "孙裁判长",
         "open: quick draws only", "3 time-outs in a row", "release 0.1.0", "load of its machine 42 %", "silent",

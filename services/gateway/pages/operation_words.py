@@ -50,6 +50,7 @@ BREAKERS: Final = {
     "open": __("open: quick draws only"),
     "half_open": __("trying one draw in full"),
 }
+QUEUES: Final = {"pairing.small": __("small fields"), "pairing.large": __("large fields")}
 STAGES: Final = {"search": __("quick search"), "optimal": __("looking for the best")}
 
 
@@ -71,18 +72,23 @@ def alert_reason(alert: Alert) -> str:
     if detail.get("detail"):
         return str(detail["detail"])
     if "oldest_seconds" in detail:
-        return str(_("The oldest waits for %(time)s.", time=duration(detail["oldest_seconds"])))
+        waits = str(_("The oldest waits for %(time)s.", time=duration(detail["oldest_seconds"])))
+        return " · ".join(filter(None, (str(QUEUES.get(detail.get("queue", ""), "")), waits)))
+    if detail.get("state") == "half_open":
+        return str(BREAKERS["half_open"])
     if "needs" in detail:
         return str(_("Needed: %(name)s", name=detail["needs"]))
     return ""
 
 
-def progress(job: Job, *, sides: bool = True) -> str:
-    """How far a running job is. `sides`: whether its event shows any."""
+def progress(job: Job, *, sides: bool = True, with_time: bool = True) -> str:
+    """How far a running job is. `sides`: whether its event shows any; `with_time`: how long the solver has run."""
     said = job.progress
     if not said:
         return ""
-    parts = [str(STAGES.get(said.get("stage", ""), "")), duration((said.get("elapsed_ms") or 0) / 1000)]
+    parts = [str(STAGES.get(said.get("stage", ""), ""))]
+    if with_time:
+        parts.append(duration((said.get("elapsed_ms") or 0) / 1000))
     if said.get("best"):
         parts.append(_("best so far: %(cost)s", cost=wording.in_short(said["best"], sides=sides)))
     return " · ".join(part for part in parts if part)
