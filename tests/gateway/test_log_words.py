@@ -118,6 +118,7 @@ STEPS: Final = {
     "pair.forbid_same_club": {"from_round": 1, "to_round": 2, "clubs": ["甲队"], "pairs": 3},
     "points.adjust": {"adjustment": 3, "points": -0.5, "round": 2},
     "grant.create": {"account_id": 4, "role": "referee", "boards": [1, 20]},
+    "invitation.create": {"role": "referee", "boards": None, "expires_at": "2026-12-07T21:41:46.482604Z"},
     "round.close": {"open_boards": [3, 4]},
     "round.clock": {"action": "start", "seconds": 3600},
     "breaker.reset": {"state": "half_open", "timeouts": 2},
@@ -136,6 +137,21 @@ def test_a_step_is_said_without_codes(action: str) -> None:
 
 
 @pytest.mark.usefixtures("chinese")
+def test_times_are_of_the_events_zone_as_they_were_typed() -> None:
+    event = Event(id=1, name="赛", state="running", profile="xiangqi", version=1, time_zone="Asia/Shanghai")
+    for action, name, text in (
+        ("attendance.deadline", "deadline", "签到截止：2026-12-08 05:41"),
+        ("event.change", "registration_until", "报名截止：2026-12-08 05:41"),
+        ("invitation.create", "expires_at", "有效至：2026-12-08 05:41"),
+    ):
+        new = {name: "2026-12-07T21:41:46.482604Z"}
+        assert (
+            log_words.line({"kind": "audit", "at": None, "action": action, "new": new}, event, {}, people={}).after
+            == text
+        )
+
+
+@pytest.mark.usefixtures("chinese")
 def test_a_long_value_is_cut_on_the_page_and_whole_in_the_sheet() -> None:
     event = Event(id=1, name="赛", state="running", profile="xiangqi", version=1)
     entry = {"kind": "audit", "at": None, "actor": "王", "action": "event.change", "new": {"venue": "长" * 1000}}
@@ -149,8 +165,8 @@ def test_a_long_value_is_cut_on_the_page_and_whole_in_the_sheet() -> None:
 def test_what_a_step_back_writes_as_its_reason_is_said_in_words() -> None:
     assert log_values.reason("undo of step 16") == "撤回第 16 号操作"
     assert log_values.reason("生病") == "生病"
-    written = {NAMED["_REASON"], "by the entrant"}
-    assert any(
-        text.value == "by the entrant" for tree in TREES for text in ast.walk(tree) if isinstance(text, ast.Constant)
-    )
+    calls = [call for tree in TREES for call in ast.walk(tree) if isinstance(call, ast.Call)]
+    given = [keyword.value for call in calls for keyword in call.keywords if keyword.arg == "reason"]
+    written = {NAMED["_REASON"], *(text for value in given for text in texts(value) if text)}
+    assert {"by the entrant", "a place became free"} <= written
     assert {text for text in written if log_values.reason(text) == text} == set()

@@ -14,9 +14,12 @@ from flask import request
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as __
 
+from qisai.client import Event
+from qisai.client.reading import moment
 from qisai.kernel.profiles import PROFILES
 from qisai.web.problem_texts import localised, texts
 from services.gateway.pages import event_words, fault_words, operation_words, wording
+from services.gateway.pages.site import clock
 
 MOST_CHARACTERS: Final = 240
 """Of a value on a page; the sheet has it whole."""
@@ -38,6 +41,7 @@ _KEYS: Final[Mapping[str, Any]] = {
     "draw": __("Drawn game"),
     "encoding": __("encoding of the file"),
     "entrants": __("Entrants"),
+    "expires_at": __("Until"),
     "kind": __("how"),
     "loss": __("Loss"),
     "mode": __("how"),
@@ -73,16 +77,22 @@ _CHOICES: Final[Mapping[str, Mapping[str, Any]]] = {
 _STATES: Final[Mapping[str, Mapping[str, Any]]] = {"event": wording.EVENT_STATES, "breaker": operation_words.BREAKERS}
 _ACTORS: Final = {"pairing": __("the computer"), "keeper": __("the computer"), "public": __("the public")}
 """Names under which processes, and people without an account, act."""
-_REASONS: Final = {"imported": __("imported"), "by the entrant": __("by the entrant")}
+_REASONS: Final = {
+    "imported": __("imported"),
+    "by the entrant": __("by the entrant"),
+    "a place became free": __("a place became free"),
+}
+_TIMES: Final = frozenset({"deadline", "expires_at", "registration_until"})
 _UNDO: Final = re.compile(r"undo of step (\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What a step is about: the first word of its action, names of entrants by id."""
+    """What a step is about: the first word of its action, entrants by id, the event whose zone times are in."""
 
     area: str
     people: Mapping[int, str]
+    event: Event | None
 
 
 def actor(name: str) -> str:
@@ -96,9 +106,11 @@ def reason(text: str) -> str:
     return str(_REASONS.get(text, text) if undone is None else _("step %(number)s taken back", number=undone[1]))
 
 
-def before_and_after(old: Any, new: Any, *, action: str, people: Mapping[int, str]) -> tuple[str, str]:
-    """Both values of a step, as far as they differ."""
-    said = Said(area=action.partition(".")[0], people=people)
+def before_and_after(
+    old: Any, new: Any, *, action: str, people: Mapping[int, str], event: Event | None = None
+) -> tuple[str, str]:
+    """Both values of a step, as far as they differ; times in the event's zone."""
+    said = Said(area=action.partition(".")[0], people=people, event=event)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         old, new = _differing(old, new)
     return _plain(old, "", said), _plain(new, "", said)
@@ -156,7 +168,7 @@ def _named(name: str, text: str, said: Said) -> str:
 
 def _of_entrants(value: Mapping[str, Any], said: Said) -> str:
     lines = []
-    within = Said(area="entrant", people=said.people)
+    within = Said(area="entrant", people=said.people, event=said.event)
     for one, values in value.items():
         # Of a step of many the state alone: number and round stand there for taking it back.
         inner = _single(values["state"], "state", within) if "state" in values else _pairs(values, within)
@@ -186,6 +198,8 @@ def _entrant(one: str, said: Said) -> str:
 
 
 def _single(text: str, key: str, said: Said) -> str:
+    if key in _TIMES:
+        return clock(moment(text), said.event, form="yyyy-MM-dd HH:mm")
     if key == "state":
         return str(_STATES.get(said.area, wording.ENTRANT_STATES).get(text, text))
     if key == "profile":

@@ -154,7 +154,7 @@ def line(
         what = _("entrant's state")
         before, after = (_state(entry.get(name)) for name in ("from", "to"))
     else:
-        what, before, after = _step(entry, names, people)
+        what, before, after = _step(entry, event, names, people)
     return Line(
         at=moment(entry["at"]),
         who=log_values.actor(entry.get("actor") or ""),
@@ -174,7 +174,7 @@ def _state(name: str | None) -> str:
     return "" if name is None else str(wording.ENTRANT_STATES.get(name, name))
 
 
-def _step(entry: Json, names: Mapping[int, str], people: Mapping[int, str]) -> tuple[str, str, str]:
+def _step(entry: Json, event: Event, names: Mapping[int, str], people: Mapping[int, str]) -> tuple[str, str, str]:
     action = str(entry.get("action") or "")
     what = str(ACTIONS.get(action, action))
     new = entry.get("new")
@@ -184,7 +184,7 @@ def _step(entry: Json, names: Mapping[int, str], people: Mapping[int, str]) -> t
         if seconds is not None:
             clock = " ".join((clock, _("%(minutes)s min", minutes=f"{seconds / 60:+g}")))
         return what, "", clock
-    before, after = log_values.before_and_after(entry.get("old"), new, action=action, people=people)
+    before, after = log_values.before_and_after(entry.get("old"), new, action=action, people=people, event=event)
     if isinstance(new, Mapping) and new.get("edits"):
         changes = "; ".join(draft_words.edit(one, names) for one in new["edits"])
         after = "; ".join(part for part in (after, changes) if part)
