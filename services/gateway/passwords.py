@@ -17,6 +17,9 @@ LONGEST: Final = 200
 AT_ONCE: Final = 2
 """Hashes that run at once in one process."""
 _WAIT_SECONDS: Final = 10.0
+_ROWS: Final = ("1234567890", "abcdefghijklmnopqrstuvwxyz", "qwertyuiopasdfghjklzxcvbnm", "1qaz2wsx3edc4rfv5tgb")
+_PIECE: Final = 4
+"""A password that only repeats so many characters is as easy as they are."""
 
 
 class Passwords:
@@ -65,8 +68,20 @@ def _beside_the_loop(work: Callable[[], T]) -> T:
 
 
 def check_form(password: str) -> None:
-    """Raises `Invalid` for a password that is too short or too long."""
+    """Raises `Invalid` for a password that is too short, too long, or among the first that are tried."""
     if not SHORTEST <= len(password) <= LONGEST:
         detail = f"must have {SHORTEST} to {LONGEST} characters"
         fault = FieldError("/password", detail, "password-length", {"low": SHORTEST, "high": LONGEST})
         raise Invalid("weak-password", f"The password {detail}.", errors=[fault])
+    if _is_run(password.casefold()):
+        detail = "is among the first that somebody would try: no row of keys, no count, not the same over and over"
+        fault = FieldError("/password", detail, "password-easy")
+        raise Invalid("weak-password", f"The password {detail}.", errors=[fault], variant="easy")
+
+
+def _is_run(password: str) -> bool:
+    """Whether it is one row of digits, letters or keys, up or down, or a short piece again and again."""
+    rows = [row + row for row in _ROWS]
+    if any(password in row or password in row[::-1] for row in rows):
+        return True
+    return any(password == (password[:size] * len(password))[: len(password)] for size in range(1, _PIECE + 1))

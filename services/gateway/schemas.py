@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
@@ -11,7 +11,8 @@ from qisai.web.shapes import Body, Id, PageQuery, moment, plain, visible
 from services.gateway.invitations import DAYS, MOST_DAYS
 from services.gateway.passwords import LONGEST
 
-BoardNumber = Annotated[int, Field(ge=1, le=20_000)]
+LAST_BOARD: Final = 20_000
+BoardNumber = Annotated[int, Field(ge=1, le=LAST_BOARD)]
 Login = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=64, pattern=r"^[\w.@+-]+$")]
 Name = Annotated[
     str,

@@ -159,7 +159,19 @@ def test_a_sign_in_that_has_ended_does_not_keep_one_from_taking_an_invitation(
 
 
 @pytest.mark.parametrize(
-    "form", [{"days": "0"}, {"days": "x"}, {"days": "31"}, {"boards": "x"}, {"role": "ops"}, {"role": "king"}]
+    "form",
+    [
+        {"days": "0"},
+        {"days": "x"},
+        {"days": "31"},
+        {"boards": "x"},
+        {"boards": "9-1"},
+        {"boards": "0-4"},
+        {"boards": "1-99999"},
+        {"boards": "1-4", "role": "desk"},
+        {"role": "ops"},
+        {"role": "king"},
+    ],
 )
 def test_a_bad_invitation_is_refused_and_keeps_what_was_typed(
     platform: Platform, chief: Person, form: dict[str, str]
@@ -186,6 +198,8 @@ def test_an_administrator_hands_over_a_link_for_a_new_password(
     someone = Person(platform)
     assert f'value="{login}"' in someone.page(link)
     assert "Password: 10 to 200" in someone.post(link, password="short").text
+    for easy in ("1234567890", "0987654321", "qwertyuiop", "aaaaaaaaaaaa", "abcabcabcabc"):
+        assert "among the first that somebody would try" in someone.post(link, password=easy).text, easy
     assert "Sign in with it." in someone.post(link, password=NEW).text
     assert someone.get(link).status_code == 404
     assert person.get("/account").status_code == 401

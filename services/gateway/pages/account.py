@@ -119,6 +119,8 @@ def in_words(fault: QisaiError | None) -> str:
         return str(_("Too many attempts; try again in %(count)s seconds.", count=fault.retry_after))
     if isinstance(fault, Forbidden) and fault.slug == "wrong-password":
         return str(_("The old password is wrong."))
+    if fault.slug == "weak-password" and fault.context.get("variant") == "easy":
+        return str(_("Password: this one is among the first that somebody would try; take no row of keys or digits."))
     if fault.slug == "weak-password":
         return passwords_rule()
     return " ".join(lines_of(fault))

@@ -21,6 +21,7 @@ from qisai.web.rights import Right
 from services.gateway import invitations, link_views
 from services.gateway.pages import wording
 from services.gateway.pages.site import clock
+from services.gateway.schemas import LAST_BOARD
 
 TYPED: Final = ("name", "login", "role", "boards", "days")
 """Fields of the forms about people, which are shown again as they were sent."""
@@ -98,13 +99,19 @@ def role_typed() -> Role:
 
 
 def boards_typed(text: str) -> tuple[int, int] | None:
-    """A range such as `1-20`. Raises `Invalid`."""
+    """A range such as `1-20`, of the form that was sent. Raises `Invalid`."""
     if not text.strip():
         return None
     low, _dash, high = text.replace("–", "-").replace("—", "-").partition("-")
     if not (low.strip().isdecimal() and high.strip().isdecimal() and len(text) < 14):
         raise Invalid("bad-boards", _("Boards are a range such as 1-20."))
-    return int(low), int(high)
+    first, last = int(low), int(high)
+    if not 1 <= first <= last <= LAST_BOARD:
+        detail = _("Boards: from a number to one that is not lower, between 1 and %(most)s.", most=LAST_BOARD)
+        raise Invalid("bad-boards", detail)
+    if request.form.get("role") != Role.REFEREE:
+        raise Invalid("bad-boards", _("Only a referee has a range of boards: leave it empty for other roles."))
+    return first, last
 
 
 def boards_of(low: int | None, high: int | None) -> tuple[int, int] | None:
