@@ -34,6 +34,12 @@ def test_somebody_registers_reads_the_entry_and_cancels_it(platform: Platform, p
     assert list(there.states().values()) == ["registered"], "sent twice, entered once"
     second = public.post(f"{event}/register", name="李二")
     assert "place 1 in the waiting list" in second.text
+    assert "on the waiting list: you have no place yet" in second.text
+    assert "You are registered" not in second.text
+    shown = public.page(event)
+    assert "1 entry waits for approval · 1 on the waiting list" in shown
+    assert "Nobody has entered yet." not in shown
+    assert "陈一" not in shown
     assert "All places are taken. You can still register" in public.page(f"{event}/register")
     mine = public.page(link[0])
     assert "13800000000" in mine
@@ -42,7 +48,30 @@ def test_somebody_registers_reads_the_entry_and_cancels_it(platform: Platform, p
     cancelled = public.post(f"{link[0]}/cancel")
     assert "Your entry is cancelled." in cancelled.text
     assert there.states() == {"陈一": "cancelled", "李二": "registered"}
-    assert public.get("/entry/nobody-has-this-link").status_code == 404
+    for nothing in ("/entry/nobody-has-this-link", "/entry/x", f"{event}/rounds/0"):
+        answer = public.get(nothing)
+        assert answer.status_code == 404
+        assert "/token" not in answer.text
+        assert "round_no" not in answer.text
+
+
+def test_who_comes_too_late_is_told_just_that_and_keeps_what_was_typed(platform: Platform, public: Person) -> None:
+    there = new_field(platform, capacity=1)
+    there.add("陈一")
+    platform.admin.events.act(platform.admin.events.get(there.event_id), "close-registration")
+    late = public.post(f"/events/{there.event_id}/register", name="李二")
+    assert late.status_code == 422
+    assert field(late.text, "name") == "李二"
+    assert "All places are taken" not in late.text
+    assert "<button>Register</button>" not in late.text
+
+
+def test_of_two_whom_nothing_tells_apart_the_second_is_told_so(platform: Platform, public: Person) -> None:
+    there = new_field(platform)
+    there.add("陈一")
+    double = public.post(f"/events/{there.event_id}/register", name="陈一")
+    assert double.status_code == 422
+    assert "neither club nor birth year tells the two apart" in double.text
 
 
 def test_what_cannot_be_registered_keeps_what_was_typed(platform: Platform, public: Person) -> None:

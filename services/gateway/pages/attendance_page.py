@@ -67,11 +67,13 @@ def note(event_id: int, round_no: int) -> str | Response | tuple[str, int]:
             flash(ngettext("%(num)d noted.", "%(num)d noted.", count), "done")
             return _back(event_id, round_no)
         one = request.form.get("absent" if not present else "entrant", type=int)
+        if one is None and not typed:
+            return _back(event_id, round_no)  # Enter pressed twice: nothing is asked
         if one is None:
             found = [entrant for entrant in asking.entrants.list(event_id, q=typed) if entrant.state == "seated"]
             missing = set(asking.entrants.attendance(event_id, round_no).missing)
             waiting = [entrant for entrant in found if entrant.id in missing]
-            if not typed or not waiting:
+            if not waiting:
                 return _page(event_id, round_no, letters=typed, faults=[_nobody(typed, found)]), 422
             if len(waiting) > 1:
                 return _page(event_id, round_no, letters=typed, candidates=waiting)

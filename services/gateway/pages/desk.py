@@ -46,7 +46,9 @@ def check_in(event_id: int) -> str | Response | tuple[str, int]:
     chosen, typed = _seen(request.form.get("entrant", "")), request.form.get("letters", "").strip()
     if chosen is not None:
         return _checked_in(event, chosen)
-    found = asking.entrants.list(event_id, q=typed) if typed else ()
+    if not typed:
+        return back(event_id)  # Enter pressed twice: nothing is asked
+    found = asking.entrants.list(event_id, q=typed)
     ready = [entrant for entrant in found if entrant.state == "approved"]
     if len(ready) == 1:
         return _checked_in(event, ready[0])
@@ -219,7 +221,7 @@ def _refused(one: Mapping[str, Any]) -> str:
 
 def _tell_refused(refused: Sequence[Refused]) -> None:
     for name, reason in refused[:_MOST_REFUSALS]:
-        flash(f"{name}: {reason}", "error")
+        flash(reason if name in reason else _("%(field)s: %(fault)s", field=name, fault=reason), "error")
     left = len(refused) - _MOST_REFUSALS
     if left > 0:
         flash(ngettext("… and %(num)d more like these", "… and %(num)d more like these", left), "error")

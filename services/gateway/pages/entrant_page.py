@@ -52,8 +52,6 @@ def add(event_id: int) -> str | Response | tuple[str, int]:
     flash(_("%(name)s is registered.", name=added.name), "done")
     if added.state == "waiting":
         flash(_("The event is full: %(name)s waits for a place.", name=added.name), "warning")
-    for found in added.warnings:
-        flash(str(found["detail"]), "warning")
     same = [one for found in added.warnings for one in found["entrants"]]
     return desk_page.back(event_id, **({"look": [added.id, *same[:5]]} if same else {}))
 

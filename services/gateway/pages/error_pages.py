@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Flask, Response, g, render_template, request
 
-from qisai.errors import QisaiError, Unauthenticated
+from qisai.errors import NotFound, QisaiError, Unauthenticated
 from qisai.web.problems import from_error
 from services.gateway.credentials import CSRF_FIELD, FORMS
 from services.gateway.pages.site import Viewer, viewer
@@ -28,11 +28,20 @@ def install(app: Flask) -> None:
             g.viewer = Viewer()
         if response.status_code == HTTPStatus.NOT_FOUND and _was_signed_in():
             response = from_error(Unauthenticated("signed-out", "Your sign-in has ended; sign in again."))
+        if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY and _is_of_the_address(response):
+            response = from_error(NotFound("not-found", "There is nothing at this address."))
         problem: dict[str, Any] = json.loads(response.get_data())
         response.set_data(render_template("error.html", problem=problem, status=response.status_code))
         response.content_type = "text/html; charset=utf-8"
         response.headers.pop("WWW-Authenticate", None)
         return response
+
+
+def _is_of_the_address(response: Response) -> bool:
+    """Whether all that is wrong stands in the address that was opened: then there is no such page."""
+    names = {f"/{name}" for name in request.view_args or {}}
+    faults = json.loads(response.get_data()).get("errors") or ()
+    return request.method == "GET" and bool(faults) and all(fault["pointer"] in names for fault in faults)
 
 
 def _was_signed_in() -> bool:

@@ -48,6 +48,8 @@ QUESTIONS: Final = {
     "start": __("Start the event? While no round is published, the start can be taken back."),
     "take-start-back": __("Take the start back? The event is as before it, and can be started again."),
     "finish": __("Finish the event? It can be taken up again."),
+    "draft": __("Back to draft? The public then sees nothing of this event until registration is opened again."),
+    "archive": __("Archive the event? Nothing in it changes then, until it is taken out of the archive."),
 }
 """What is asked before a step is taken."""
 _BACK: Final = {"unarchive": "archive", "take-start-back": "start"}
@@ -97,7 +99,8 @@ def clone(event_id: int) -> str | Response | tuple[str, int]:
     """A new draft with this event's game, regulations and rules of registration."""
     form = request.form.to_dict()
     event = client().events.get(event_id)
-    anew: dict[str, Any] = {name: form[name].strip() for name in ("name", "starts_on", "venue") if form.get(name)}
+    anew: dict[str, Any] = {name: form[name].strip() for name in ("starts_on", "venue") if form.get(name)}
+    anew["name"] = form.get("name", "").strip()  # an emptied one is refused: else two events would have one name
     until = as_sent(form.get("registration_until", ""), event.time_zone)
     try:
         made = client().events.clone(

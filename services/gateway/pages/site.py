@@ -84,7 +84,10 @@ def for_those_who(right: Right, event: Event | None = None) -> None:
         return
     if not viewer().is_signed_in:
         raise Unauthenticated("sign-in-needed", "Sign in to see this page.")
-    raise Forbidden("no-right", "This page is for those who work at the event.", right=right.value)
+    roles = (", " if language() == "en" else "、").join(
+        str(word) for role, word in wording.ROLES.items() if Role(role) in ROLES[right]
+    )
+    raise Forbidden("page-of-others", f"This page is for: {roles}.", roles=roles, right=right.value)
 
 
 def staff_event() -> Event | None:

@@ -152,7 +152,7 @@ FATE_MARKS: Final[Mapping[Fate, str]] = {
     Fate.VOID: "×",
 }
 """A game in a cell of the crosstable, as the entrant sees it."""
-SEXES: Final = {"female": __("women"), "male": __("men")}
+SEXES: Final = {"female": __("female"), "male": __("male")}
 OUTCOMES: Final = {
     "new": __("new"),
     "same": __("unchanged"),

@@ -42,8 +42,8 @@ def register_oneself(session: Session, actor: Actor, *, event_id: int, entrant: 
     same = queries.namesakes(session, event_id, entrant, but=0)
     if same.likely:
         detail = (
-            f"{entrant.name} is entered already, with the same club or birth year;"
-            " where this is another person, say another birth year or ask the desk."
+            f"{entrant.name} is entered already, and neither club nor birth year tells the two apart;"
+            " where this is another person, say the year of birth or ask the desk."
         )
         raise Conflict("double-entry", detail, name=entrant.name)
     return register_in(session, actor, event, entrant)

@@ -42,8 +42,10 @@ def _blockers(session: Session, event_id: int, *, round_no: int, size: int) -> l
     state = session.execute(sa.select(EventRow.state).where(EventRow.id == event_id)).scalar_one()
     allowed = (EventState.CLOSED, EventState.RUNNING) if round_no == 1 else (EventState.RUNNING,)
     if state not in allowed:
-        what = "close registration first" if state in (EventState.DRAFT, EventState.OPEN) else "reopen it first"
-        blockers.append(Blocker("event-not-running", f"The event is {state.value}: {what}.", {"state": state.value}))
+        first = {EventState.DRAFT: "open registration, then close it", EventState.OPEN: "close registration first"}
+        detail = f"The event is {state.value}: {first.get(state, 'reopen it first')}."
+        variant = {"variant": state.value} if state in first else {}
+        blockers.append(Blocker("event-not-running", detail, {"state": state.value, **variant}))
     e = EntrantRow
     unnumbered = session.execute(
         sa.select(sa.func.count()).where(

@@ -29,7 +29,8 @@ def field_text(slug: str, detail: str, *, context: Mapping[str, Any], languages:
     """The text in the caller's language; the error's own English where there is none, or it cannot be filled in."""
     key = f"{slug}.{context['variant']}" if "variant" in context else slug
     template = field_texts().get(key, {}).get(language_of(languages))
+    plain = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in context.items()}
     try:
-        return detail if template is None else template.format_map(context)
+        return detail if template is None else template.format_map(plain)
     except (KeyError, IndexError):
         return detail

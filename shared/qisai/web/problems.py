@@ -101,9 +101,27 @@ def from_validation(error: ValidationError, *, place: str = "") -> Response:
     return problem("invalid-request", "The request does not fit its form.", status=422, errors=faults)
 
 
+_MOST_GIVEN: Final = 20
+"""Characters of a wrong value that are told again."""
+_OF_NUMBERS: Final[Mapping[str, str]] = {
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+}
+"""English for what pydantic finds wrong with a number, by its type."""
+
+
 def _of_schema(found: Mapping[str, Any], place: str) -> dict[str, str]:
     """What pydantic found; of a text too short or too long it may speak as of a list."""
     slug, detail, context = found["type"], found["msg"], dict(found.get("ctx") or {})
+    given = found["input"]
+    if slug in _OF_NUMBERS:
+        detail = _OF_NUMBERS[slug].format_map(context)
+        # Only of numbers, which no secret is, and only what can be read at a glance.
+        if isinstance(given, str | int | float) and 0 < len(str(given)) <= _MOST_GIVEN and not isinstance(given, bool):
+            detail, context = f"{detail}, not “{given}”", {**context, "variant": "given", "given": given}
     if slug in ("too_short", "too_long") and isinstance(found["input"], str):
         slug = f"string_{slug}"
         detail = "String has too few characters" if slug == "string_too_short" else "String has too many characters"

@@ -22,6 +22,10 @@ if (form) {
     for (const row of rows) row.classList.toggle("found", found.includes(row));
   };
   field.addEventListener("input", tell);
+  // Enter pressed twice: the page that says what the first did stays.
+  form.addEventListener("submit", (event) => {
+    if (!event.submitter?.name && !field.value.trim()) event.preventDefault();
+  });
   tell();
 }
 
