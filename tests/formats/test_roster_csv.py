@@ -108,6 +108,7 @@ def test_a_file_cut_off_inside_quotation_marks_is_refused_with_its_row() -> None
         ("電話,姓名,備註,性別,出生日期,郵箱,替補", "phone name notes sex birth_year email substitutes"),
         ("序号,参赛选手,代表队,等级分", "external_id name club seed"),
         ("序號,參賽選手,代表隊,等級分", "external_id name club seed"),
+        ("参賽選手,代表单位,當前等級分", "name club seed"),
         ("运动员姓名,参赛队", "name club"),
         ("參賽者姓名,服務單位,行動電話", "name club phone"),
         ("棋手姓名,代表单位,出生年月日", "name club birth_year"),

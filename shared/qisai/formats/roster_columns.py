@@ -44,58 +44,54 @@ class _Perhaps(Enum):
 
 
 _WORDS: Final[Mapping[Column | _Perhaps, frozenset[str]]] = {
-    Column.EXTERNAL_ID: _words(
-        "编号 編號 序号 序號 号码 號碼 报名号 報名號 报名编号 報名編號 参赛号 參賽號 no no. nr number num id #"
-    ),
+    Column.EXTERNAL_ID: _words("编号 序号 号码 报名号 报名编号 参赛号 no no. nr number num id #"),
     Column.NAME: _words(
-        "姓名 名字 名称 名稱 选手 選手 选手姓名 選手姓名 选手名 選手名 选手名称 選手名稱 棋手 棋手姓名 棋手名"
-        " 参赛者 參賽者 参赛者姓名 參賽者姓名 参赛选手 參賽選手 参赛选手姓名 參賽選手姓名 参赛棋手 參賽棋手"
-        " 参赛人 參賽人 参赛人员 參賽人員 参赛人姓名 參賽人姓名 参赛人员姓名 參賽人員姓名 参赛姓名 參賽姓名"
-        " 参赛运动员 參賽運動員 运动员 運動員 运动员姓名 運動員姓名 比赛选手 比賽選手"
-        " 学生姓名 學生姓名 学员姓名 學員姓名 会员姓名 會員姓名 真实姓名 真實姓名"
-        " name names player playername player'sname playersname nameofplayer fullname entrant entrantname"
-        " participant participants participantname participant'sname nameofparticipant"
-        " competitor competitorname contestant contestantname athlete athletename"
+        "姓名 名字 名称 选手 选手姓名 选手名 选手名称 棋手 棋手姓名 棋手名 参赛者 参赛者姓名 参赛选手"
+        " 参赛选手姓名 参赛棋手 参赛人 参赛人员 参赛人姓名 参赛人员姓名 参赛姓名 参赛运动员 运动员 运动员姓名"
+        " 比赛选手 学生姓名 学员姓名 会员姓名 真实姓名 name names player playername player'sname playersname"
+        " nameofplayer fullname entrant entrantname participant participants participantname"
+        " participant'sname nameofparticipant competitor competitorname contestant contestantname athlete"
+        " athletename"
     ),
     Column.FIRST_NAME: _words("名 firstname first givenname givennames forename"),
     Column.LAST_NAME: _words("姓 姓氏 lastname last surname familyname"),
     Column.CLUB: _words(
-        "单位 單位 单位名称 單位名稱 所属单位 所屬單位 所在单位 所在單位 参赛单位 參賽單位 代表单位 代表單位"
-        " 报名单位 報名單位 服务单位 服務單位 工作单位 工作單位 选送单位 選送單位 俱乐部 俱樂部 俱乐部名称 俱樂部名稱"
-        " 所属俱乐部 所屬俱樂部 代表俱乐部 代表俱樂部 棋社 棋院 棋会 棋會 道场 道場 协会 協會 所属协会 所屬協會"
-        " 学校 學校 学校名称 學校名稱 就读学校 就讀學校 所在学校 所在學校 所属学校 所屬學校 参赛学校 參賽學校"
-        " 代表学校 代表學校 团体 團體 所属团体 所屬團體 社团 社團 机构 機構 培训机构 培訓機構"
-        " club clubname nameofclub school schoolname nameofschool organisation organization affiliation institution"
+        "单位 单位名称 所属单位 所在单位 参赛单位 代表单位 报名单位 服务单位 工作单位 选送单位 俱乐部"
+        " 俱乐部名称 所属俱乐部 代表俱乐部 棋社 棋院 棋会 道场 协会 所属协会 学校 学校名称 就读学校 所在学校"
+        " 所属学校 参赛学校 代表学校 团体 所属团体 社团 机构 培训机构 club clubname nameofclub school"
+        " schoolname nameofschool organisation organization affiliation institution"
     ),
     Column.SEED: _words(
-        "等级分 等級分 当前等级分 目前等級分 最新等级分 最新等級分 积分 積分 种子分 種子分 种子 種子 排名分"
-        " rating currentrating elo seed rtg ratingpoints"
+        "等级分 当前等级分 目前等级分 最新等级分 积分 种子分 种子 排名分 rating currentrating elo seed rtg ratingpoints"
     ),
-    Column.SEED_SOURCE: _words("等级分来源 等級分來源 ratingsource seedsource"),
-    Column.SEED_DATE: _words("等级分日期 等級分日期 等级日期 等級日期 ratingdate seeddate"),
-    Column.MEMBERS: _words("队员 隊員 成员 成員 队员名单 隊員名單 队员姓名 隊員姓名 members players"),
-    Column.SUBSTITUTES: _words("替补 替補 替补队员 替補隊員 候补 候補 substitutes reserves"),
-    Column.SEX: _words("性别 性別 sex gender m/f"),
+    Column.SEED_SOURCE: _words("等级分来源 ratingsource seedsource"),
+    Column.SEED_DATE: _words("等级分日期 等级日期 ratingdate seeddate"),
+    Column.MEMBERS: _words("队员 成员 队员名单 队员姓名 members players"),
+    Column.SUBSTITUTES: _words("替补 替补队员 候补 substitutes reserves"),
+    Column.SEX: _words("性别 sex gender m/f"),
     Column.BIRTH_YEAR: _words(
-        "出生年 出生年份 出生日期 出生年月 出生年月日 生日 birthyear yearofbirth birthdate dateofbirth birthday dob yob"
-        " born"
+        "出生年 出生年份 出生日期 出生年月 出生年月日 生日 birthyear yearofbirth birthdate dateofbirth"
+        " birthday dob yob born"
     ),
     Column.PHONE: _words(
-        "电话 電話 电话号码 電話號碼 手机 手機 手机号 手機號 手机号码 手機號碼 行动电话 行動電話 联系电话 联系手机"
-        " 聯絡電話 聯繫電話 聯絡手機 phone phoneno phonenumber mobile mobileno mobilephone telephone tel contactnumber"
+        "电话 电话号码 手机 手机号 手机号码 行动电话 联系电话 联系手机 联络电话 联络手机 phone phoneno"
+        " phonenumber mobile mobileno mobilephone telephone tel contactnumber"
     ),
-    Column.EMAIL: _words(
-        "邮箱 郵箱 电子邮箱 電子郵箱 电子邮件 電子郵件 电邮 電郵 email e-mail mail emailaddress e-mailaddress"
-    ),
-    Column.NOTES: _words("备注 備註 備注 notes note remarks remark"),
+    Column.EMAIL: _words("邮箱 电子邮箱 电子邮件 电邮 email e-mail mail emailaddress e-mailaddress"),
+    Column.NOTES: _words("备注 notes note remarks remark"),
     _Perhaps.TEAM: _words(
-        "队 隊 队名 隊名 队伍 隊伍 队伍名称 隊伍名稱 队名称 隊名稱 代表队 代表隊 代表队名 代表隊名 代表队名称"
-        " 代表隊名稱 参赛队 參賽隊 参赛队伍 參賽隊伍 参赛队名 參賽隊名 参赛队名称 參賽隊名稱 所属队伍 所屬隊伍"
+        "队 队名 队伍 队伍名称 队名称 代表队 代表队名 代表队名称 参赛队 参赛队伍 参赛队名 参赛队名称 所属队伍"
         " team teamname"
     ),
     _Perhaps.CHINESE_NAME: _words("中文姓名 中文名 中文名字 chinesename nameinchinese"),
     _Perhaps.OTHER_NAME: _words("英文姓名 英文名 英文名字 englishname nameinenglish"),
 }
+"""Without spaces, in small letters and simplified characters."""
+_SIMPLIFIED: Final = str.maketrans(
+    "編號碼參賽選員運動隊單樂會場協學屬稱報務機構團體電話絡繫聯郵備註積種級來讀實別補訓當",
+    "编号码参赛选员运动队单乐会场协学属称报务机构团体电话络系联邮备注积种级来读实别补训当",
+)
+"""Lists mix both scripts, sometimes in one word."""
 _MEANINGS: Final = {word: meaning for meaning, words in _WORDS.items() for word in words}
 _INSTEAD: Final = (_Perhaps.CHINESE_NAME, _Perhaps.OTHER_NAME, _Perhaps.TEAM)
 """What heads the names where nothing else does, the surest first."""
@@ -163,4 +159,4 @@ def _word(cell: str) -> str:
     if len(cell) > _LONGEST:
         return ""
     plain = _BRACKETED.sub("", unicodedata.normalize("NFKC", cell)).casefold()
-    return "".join(plain.split()).strip("*:_.").replace("’", "'")
+    return "".join(plain.split()).strip("*:_.").replace("’", "'").translate(_SIMPLIFIED)
