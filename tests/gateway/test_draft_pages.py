@@ -381,7 +381,7 @@ def test_why_is_told_of_a_published_round_too_and_to_the_chief_referee_only(plat
     found = chief.get(f"/events/{event_id}/rounds/3/why?number=1")
     assert found.url.endswith("/draws/1/why/1")
     assert "they met in round" in found.text
-    assert chief.get(f"/events/{event_id}/rounds/3/why?number=x").status_code == 422
+    assert "“x” is no number of an entrant." in chief.page(f"/events/{event_id}/rounds/3/why?number=x")
     assert chief.get(f"/events/{event_id}/rounds/3/why?number=77").status_code == 404
     assert referee(platform, event_id).get(f"/events/{event_id}/rounds/3/draws/1/why/1").status_code == 403
 

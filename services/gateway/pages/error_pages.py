@@ -11,6 +11,7 @@ from flask import Flask, Response, g, render_template, request
 from qisai.errors import NotFound, QisaiError, Unauthenticated
 from qisai.web.problems import from_error
 from services.gateway.credentials import CSRF_FIELD, FORMS
+from services.gateway.pages import fault_words
 from services.gateway.pages.site import Viewer, viewer
 from services.gateway.parts import credential
 
@@ -31,7 +32,8 @@ def install(app: Flask) -> None:
         if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY and _is_of_the_address(response):
             response = from_error(NotFound("not-found", "There is nothing at this address."))
         problem: dict[str, Any] = json.loads(response.get_data())
-        response.set_data(render_template("error.html", problem=problem, status=response.status_code))
+        faults = [fault_words.fault_line(fault["pointer"], fault["detail"]) for fault in problem.get("errors") or ()]
+        response.set_data(render_template("error.html", problem=problem, faults=faults, status=response.status_code))
         response.content_type = "text/html; charset=utf-8"
         response.headers.pop("WWW-Authenticate", None)
         return response

@@ -142,7 +142,13 @@ def _is_chinese(detail: str, context: Mapping[str, Any]) -> bool:
 
 def _place(fault: FieldError, form: str, *, whole: str) -> str:
     """One fault behind the name of its field, unless the detail is a whole sentence about it."""
-    name, detail = field_name(fault.pointer, form), fault.detail
+    detail = fault.detail
     if language() != "en" and not _is_chinese(detail, fault.context):
         detail = field_text(fault.slug, detail, context=fault.context, languages=request.accept_languages)
-    return detail if not name or detail == whole else _("%(field)s: %(fault)s", field=name, fault=detail)
+    return detail if detail == whole else fault_line(fault.pointer, detail, form)
+
+
+def fault_line(pointer: str, detail: str, form: str = "") -> str:
+    """A detail behind the name of its field, alone where pages have none for it. `form` as in `field_name`."""
+    name = field_name(pointer, form)
+    return _("%(field)s: %(fault)s", field=name, fault=detail) if name else detail

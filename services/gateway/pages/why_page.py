@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
-from qisai.errors import Invalid, NotFound
+from qisai.errors import NotFound
 from qisai.web.rights import Right, requires
 from services.gateway.pages import why_words
 from services.gateway.pages.site import client, for_those_who, whole_number
@@ -36,12 +36,13 @@ def why(event_id: int, round_no: int, draw_no: int, number: int) -> str:
 @pages.get("/events/<int:event_id>/rounds/<int:round_no>/why")
 @requires(Right.PUBLIC)
 def ask(event_id: int, round_no: int) -> Response:
-    """To the page of a number as it was typed, in the draw that was published. Raises `NotFound`, `Invalid`."""
+    """To the page of a number as it was typed, in the draw that was published; else back. Raises `NotFound`."""
     asking = client()
     for_those_who(Right.PAIR, asking.events.get(event_id))
     number = whole_number(request.args.get("number", ""))
     if not isinstance(number, int):
-        raise Invalid("invalid-request", _("“%(text)s” is no number of an entrant.", text=number))
+        flash(_("“%(text)s” is no number of an entrant.", text=number[:20]), "error")
+        return redirect(url_for("chief.draw", event_id=event_id, round_no=round_no), code=303)
     draws = asking.rounds.draws(event_id, round_no)
     draw_no = next((one.number for one in draws if one.state == "published"), None)
     if draw_no is None:

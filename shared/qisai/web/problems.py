@@ -34,6 +34,8 @@ STATUS: Final[Mapping[type[errors.QisaiError], HTTPStatus]] = {
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
+NOWHERE: Final = "There is nothing at this address."
+
 
 def problem(
     slug: str,
@@ -148,7 +150,8 @@ def install(app: Flask) -> None:
         status = error.code or 500
         slug = error.name.lower().replace(" ", "-").replace("'", "")  # werkzeug's names: Python's change by release
         allow = {"Allow": ", ".join(sorted(error.valid_methods))} if getattr(error, "valid_methods", None) else {}  # type: ignore[attr-defined]
-        return problem(slug, error.description or HTTPStatus(status).phrase, status=status, headers=allow)
+        detail = NOWHERE if status == HTTPStatus.NOT_FOUND else error.description or HTTPStatus(status).phrase
+        return problem(slug, detail, status=status, headers=allow)
 
     @app.errorhandler(ClientDisconnected)
     def broken_off(_error: ClientDisconnected) -> Response:
