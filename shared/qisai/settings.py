@@ -39,7 +39,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "QISAI_VAR": "folder for data of the embedded servers, secrets and run state of `qisai up`",
     "QISAI_LOG_FORMAT": "text or json",
     "QISAI_LOG_LEVEL": "debug, info, warning or error",
-    "QISAI_WORKERS": "how many pairing workers `qisai up` starts; the first takes small fields only",
+    "QISAI_WORKERS": "how many pairing workers `qisai up` starts; of several the first takes small fields only",
     "QISAI_TRUSTED_PROXIES": "how many proxies in front of the gateway set X-Forwarded-For",
     "QISAI_MAX_BODY_BYTES": "largest body of a request the platform takes, in bytes",
     "QISAI_CONNECTIONS_PER_ADDRESS": "open connections that one address may have to each process of the gateway",
