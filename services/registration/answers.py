@@ -11,6 +11,8 @@ from qisai.db.accounts import Role
 from qisai.db.entrants import EntrantState, ForbiddenPairRow, TransitionRow
 from qisai.db.events import EventRow, EventState, ProfileRow
 from qisai.db.records import AuditRow
+from qisai.kernel.profiles import Unit
+from qisai.kernel.regulations_file import used_fields
 from qisai.web.shapes import moment
 from services.registration.advice import FieldSize
 from services.registration.queries.lots import Lots
@@ -35,7 +37,13 @@ PRIVATE: Final = frozenset({"sex", "birth_year", "phone", "email", "notes", "peo
 
 def profile(row: ProfileRow) -> Json:
     """A game."""
-    return {**row.data, "version": row.version}
+    return {**game(row.data), "version": row.version}
+
+
+def game(data: Mapping[str, Any]) -> Json:
+    """A profile, or an event's copy of one, without what the game does not use, whichever release wrote it."""
+    size = None if data["unit"] == Unit.INDIVIDUAL else data.get("team_size")
+    return {**data, "team_size": size, "regulations": used_fields(data["regulations"])}
 
 
 def event_basics(event: EventRow) -> Json:

@@ -30,7 +30,7 @@ DYNAMIC: Final = {
     },
 }  # fmt: skip
 """Files that compute a slug, with what comes of it."""
-FIXED_VARIANTS: Final = {"not-used": {"settled", "no-first", "first"}}
+FIXED_VARIANTS: Final = {"not-used": {"settled", "no-first", "first", "score-group", "draw-number"}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,19 @@ def test_a_game_shows_only_the_fields_that_it_uses(admin: Person) -> None:
         assert word not in board
 
 
+def test_another_system_is_looked_at_and_taken_with_its_own_fields(platform: Platform, admin: Person) -> None:
+    event_id = made(admin, name="换赛制", rounds="4", within_group="slide")
+    address = f"/events/{event_id}/set-up/edit"
+    form = edited(admin.page(address)) | {"system": "draw_number"}
+    page = admin.post(address, **form, preview="1").text
+    assert "is not used" not in page
+    assert "Direction of the numbers" in page
+    assert "Order inside score groups" not in page
+    assert "The event is changed." in admin.post(address, **{**edited(page), "direction": "U"}).text
+    rules = platform.admin.events.get(event_id).regulations
+    assert (rules["system"], rules["direction"], "within_group" in rules) == ("draw_number", "U", False)
+
+
 def test_another_game_brings_its_own_rules_and_keeps_what_was_typed(platform: Platform, admin: Person) -> None:
     form = {**NEW, "profile": "shengji", "rounds": "5", "venue": "文化宫", "preview": "1"}
     page = admin.post("/events/new", **form).text
@@ -233,35 +246,6 @@ def test_of_two_who_change_one_event_only_what_was_typed_is_mine(platform: Platf
     event = platform.admin.events.get(event_id)
     assert (event.venue, event.starts_on, event.capacity, event.needs_check_in) == ("东馆", "2027-01-06", 30, False)
     assert event.regulations["rounds"] == 5
-
-
-def test_days_that_are_over_and_rounds_beyond_the_plan_are_not_taken_in_silence(
-    platform: Platform, admin: Person
-) -> None:
-    beyond = {**NEW, "rounds": "5", "byes_until_round": "77", "late_entry_until": "9"}
-    refused = admin.post("/events/new", **beyond)
-    assert refused.status_code == 422
-    assert "Byes until round: is 77, but this event has 5 rounds" in refused.text
-    assert "Late entry until round: is 9, but this event has 5 rounds" in refused.text
-    assert {"byes_until_round", "late_entry_until"} <= marked(refused.text)
-    over = {**NEW, "rounds": "5", "registration_until": "2020-05-01T18:00", "starts_on": "2019-05-02"}
-    deadline = "The deadline of registration is over: nobody can enter themselves"
-    preview = admin.post("/events/new", **over, preview="1").text
-    assert preview.count(deadline) == preview.count("The first day is over already.") == 1
-    saved = admin.post("/events/new", **over)
-    assert saved.text.count(deadline) == saved.text.count("The first day is over already.") == 1
-    event_id = int(re.search(r"/events/(\d+)/", saved.url)[1])  # type: ignore[index]
-    set_up = admin.page(f"/events/{event_id}/set-up")
-    assert "registration until 2020-05-01 18:00" in set_up, "the year of another year is said"
-    opened = admin.post(f"/events/{event_id}/set-up/open", version=field(set_up, "version")).text
-    assert deadline in opened
-    there = {**edited(admin.page(f"/events/{event_id}/set-up/edit")), "registration_until": "", "starts_on": ""}
-    assert "is over" not in admin.post(f"/events/{event_id}/set-up/edit", **there).text
-    event = platform.admin.events.get(event_id)
-    assert event.starts_on is None
-    fewer = {**there, "version": str(event.version), "byes_until_round": "5", "rounds": "4"}
-    refused = admin.post(f"/events/{event_id}/set-up/edit", **fewer)
-    assert "Byes until round: is 5, but this event has 4 rounds" in refused.text
 
 
 def test_days_that_are_over_and_rounds_beyond_the_plan_are_not_taken_in_silence(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
 
 import qisai.kernel
 from qisai.kernel import pair_round
@@ -12,18 +13,38 @@ from qisai.kernel.model import (
     ForbiddenPair,
     LookAhead,
     Points,
+    Regulations,
     SidePriority,
     System,
     WithinGroup,
 )
 from qisai.kernel.pairing.field import compile_field
+from qisai.kernel.pairing.no_legal_draw import NoLegalDraw
+from qisai.kernel.regulations_file import parse_regulations, regulations_to_json, used_fields
 from qisai.kernel.sides import SideRule, seat_pair
 from qisai.kernel.standings import standings
+from qisai.kernel.tournament_file import parse_tournament
+from tests.kernel.random_tournaments import tournaments
 from tests.kernel.short_events import event, opponents, played, sides
 
 
 def place(field, number):
     return field.number.index(number)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tournaments(smallest=3, largest=7))
+def test_regulations_that_an_event_does_not_use_decide_nothing(document):
+    """Section 2: an event does not keep them. Whatever they say, the draw is the same."""
+    tournament = parse_tournament(document)
+    complete = regulations_to_json(tournament.regulations)
+    kept = parse_regulations(used_fields(complete), profile_defaults=Regulations(profile=complete["profile"]))
+    try:
+        drawn = pair_round(tournament)
+    except NoLegalDraw:
+        return
+    again = pair_round(replace(tournament, regulations=kept))
+    assert (again.boards, again.bye, again.cost) == (drawn.boards, drawn.bye, drawn.cost)
 
 
 @pytest.mark.parametrize("within", WithinGroup)

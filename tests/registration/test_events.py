@@ -67,6 +67,12 @@ def test_a_profile_that_is_edited_later_leaves_the_event_alone(service: Service)
         ({"profile": "chess"}, "/regulations/profile"),
         ({"first_move": False}, "/regulations/first_move"),
         ({"seat_balance": True}, "/regulations/seat_balance"),
+        ({"seat_balance": False}, "/regulations/seat_balance"),
+        ({"direction": "U"}, "/regulations/direction"),
+        ({"direction": "Z"}, "/regulations/direction"),
+        ({"system": "draw_number", "within_group": "fold"}, "/regulations/within_group"),
+        ({"system": "draw_number", "side_priority": "under_score"}, "/regulations/side_priority"),
+        ({"system": "round_robin", "direction": "U"}, "/regulations/direction"),
     ],
 )
 def test_regulations_that_cannot_be_are_refused_at_their_place(
@@ -79,12 +85,92 @@ def test_regulations_that_cannot_be_are_refused_at_their_place(
 
 @pytest.mark.parametrize(
     "regulations",
-    [{"first_move": True}, {"balance_sides": False}, {"side_priority": "under_score"}, {"tie_breaks": ["second_wins"]}],
+    [
+        {"first_move": True},
+        {"balance_sides": False},
+        {"balance_sides": True},
+        {"side_priority": "under_score"},
+        {"within_group": "fold"},
+        {"tie_breaks": ["second_wins"]},
+    ],
     ids=lambda value: next(iter(value)),
 )
 def test_a_card_event_has_no_sides(service: Service, regulations: dict[str, Any]) -> None:
     body = problem(create(service, profile="shengji", regulations=regulations), 422, "not-used")
     assert body["errors"][0]["pointer"].startswith(f"/regulations/{next(iter(regulations))}")
+
+
+def test_what_is_not_used_is_refused_with_where_it_is_used_and_how_to_go_on(service: Service) -> None:
+    for profile, said, how in (
+        ("shengji", {"balance_sides": True}, "is not used: in this game nobody moves first; leave it out"),
+        ("xiangqi", {"seat_balance": True}, "is not used: it is for games in which nobody moves first; leave it out"),
+        ("xiangqi", {"direction": "U"}, "is not used: it is for the system draw_number; leave it out, or choose that"),
+        ("poker_team", {"within_group": "fold"}, "is not used: it is for the system score_group; leave it out, or"),
+    ):
+        body = problem(create(service, profile=profile, regulations=said), 422, "not-used")
+        assert body["errors"][0]["detail"].startswith(how)
+
+
+UNUSED = {
+    "xiangqi": {"seat_balance", "direction"},
+    "shengji": {"balance_sides", "side_priority", "within_group"},
+}
+
+
+def without_unused(regulations: dict[str, Any], *, profile: str) -> bool:
+    return not UNUSED[profile] & set(regulations) and len(regulations) == 18 - len(UNUSED[profile])
+
+
+@pytest.mark.parametrize("profile", UNUSED)
+def test_what_a_game_does_not_use_is_filled_nowhere(service: Service, profile: str) -> None:
+    event = ok(create(service, profile=profile), 201)
+    assert without_unused(event["regulations"], profile=profile)
+    assert without_unused(event["profile_copy"]["regulations"], profile=profile)
+    (row,) = service.rows("SELECT regulations, profile_copy FROM event WHERE id = :id", id=event["id"])
+    assert without_unused(row.regulations, profile=profile)
+    assert without_unused(row.profile_copy["regulations"], profile=profile)
+    game = ok(service.public().get(f"/api/v1/profiles/{profile}"))
+    assert without_unused(game["regulations"], profile=profile)
+    assert (game["team_size"] is None) == (profile == "xiangqi")
+
+
+def test_another_system_uses_other_fields(service: Service) -> None:
+    fair = make_fair(service, state="draft", regulations={"within_group": "slide"})
+    change = {"regulations": {"system": "draw_number"}}
+    by_number = ok(fair.organiser.patch(fair.path, change, version=1))["regulations"]
+    assert ("within_group" in by_number, "side_priority" in by_number, by_number["direction"]) == (False, False, "Z")
+    change = {"regulations": {"system": "score_group", "direction": None}}
+    by_score = ok(fair.organiser.patch(fair.path, change, version=2))["regulations"]
+    assert ("direction" in by_score, by_score["within_group"], by_score["side_priority"]) == (
+        False, "adjacent", "over_score",
+    )  # fmt: skip
+
+
+def test_an_event_of_an_earlier_release_shows_no_unused_fields_and_can_be_changed(service: Service) -> None:
+    fair = make_fair(service, state="draft", profile="shengji")
+    filled = '{"balance_sides": true, "side_priority": "over_score", "within_group": "adjacent", "seat_balance": false}'
+    with service.owner() as session:
+        session.execute(
+            sa.text(
+                "UPDATE event SET regulations = regulations || CAST(:filled AS jsonb), profile_copy = jsonb_set("
+                "profile_copy, '{regulations}', profile_copy -> 'regulations' || CAST(:filled AS jsonb)) WHERE id = :id"
+            ),
+            {"filled": filled, "id": fair.event_id},
+        )
+    event = fair.event()
+    assert without_unused(event["regulations"], profile="shengji")
+    assert without_unused(event["profile_copy"]["regulations"], profile="shengji")
+    ok(fair.organiser.patch(fair.path, {"venue": "文化宫"}, version=1))
+    (row,) = service.rows("SELECT regulations FROM event WHERE id = :id", id=fair.event_id)
+    assert "within_group" in row.regulations, "what nobody changed stays as it was: draws carry its hash"
+    changed = ok(fair.organiser.patch(fair.path, {"regulations": {"rounds": 5}}, version=2))
+    assert changed["regulations"] == event["regulations"] | {"rounds": 5}
+    log = service.rows(
+        "SELECT old, new FROM audit_log WHERE event_id = :id AND action = 'event.change' ORDER BY id", id=fair.event_id
+    )[-1]
+    assert log.new["regulations"] == log.old["regulations"] | {"rounds": 5}
+    clone = ok(fair.organiser.post(f"{fair.path}/clone", {}), 201)
+    assert without_unused(clone["regulations"], profile="shengji")
 
 
 def test_the_games_own_regulations_may_be_sent_back_as_they_are(service: Service) -> None:

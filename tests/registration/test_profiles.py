@@ -58,6 +58,9 @@ def test_a_stale_change_gets_the_present_game_and_who_changed_it(admin: calls.Ca
         ({"names": {"en": "Go"}}, "/names/zh-Hans"),
         ({"unit": "team"}, "/unit"),
         ({"team_size": -1}, "/team_size"),
+        ({"team_size": 3}, "/team_size"),
+        ({"team_size": 1}, "/team_size"),
+        ({"regulations": {"direction": "U"}}, "/regulations/direction"),
     ],
 )
 def test_a_game_that_cannot_be_is_refused_at_its_place(

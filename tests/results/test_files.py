@@ -90,6 +90,7 @@ def test_an_imported_event_has_its_whole_record(organiser: Any, service: Service
     (event,) = service.rows("SELECT * FROM event WHERE id = :id", id=event_id)
     assert event.frozen_at is not None
     assert event.regulations["tie_breaks"] == ["opponents", "progressive", "direct"]
+    assert not {"direction", "seat_balance"} & set(event.regulations), "xiangqi does not use them"
 
 
 def test_names_are_stored_composed(organiser: Any, service: Service) -> None:

@@ -129,8 +129,9 @@ def _edit_page(
 ) -> str:
     """`conflict`: somebody else changed the event meanwhile, of what was typed here `theirs`."""
     # What the form leaves unsaid is the event's own: the preview starts from the game.
-    whole = {**event.regulations, **_regulations(event, form)}
-    preview, errors = _preview(event.profile, form, {name: whole[name] for name in whole if name != "profile"})
+    unused = values.unused_fields(_copy(event), form.get("system") or str(event.regulations["system"]))
+    own = {name: value for name, value in event.regulations.items() if name not in unused and name != "profile"}
+    preview, errors = _preview(event.profile, form, own | _regulations(event, form))
     return render_template(
         "event_form.html",
         event=event,

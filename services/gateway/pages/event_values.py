@@ -13,6 +13,7 @@ from qisai.client import Event, Profile
 from qisai.kernel.model import System
 from qisai.kernel.profiles import POINTS_PRESETS, TIE_BREAK_PRESETS
 from qisai.kernel.regulations_file import points_number
+from qisai.kernel.regulations_file import unused_fields as unused_regulations
 from qisai.kernel.tie_breaks import TIE_BREAKS
 from services.gateway.pages.moments import as_sent, as_typed
 from services.gateway.pages.site import whole_number
@@ -74,9 +75,9 @@ def basics_of(event: Event) -> dict[str, str]:
 
 
 def regulations_of(rules: Mapping[str, Any]) -> dict[str, str]:
-    """The fields of the regulations, from complete ones."""
-    typed = {name: str(rules[name]) for name in _CHOICES} | {"rounds": _text(rules["rounds"])}
-    typed |= {name: "on" for name in _REGULATION_FLAGS if rules[name]}
+    """The fields of the regulations; those that the game does not use are not there."""
+    typed = {name: str(rules[name]) for name in _CHOICES if name in rules} | {"rounds": _text(rules["rounds"])}
+    typed |= {name: "on" for name in _REGULATION_FLAGS if rules.get(name)}
     typed |= {"first_round": rules["first_round"]["mode"], "lot_seed": str(rules["lot_seed"])}
     if rules["first_round"]["avoid_same_club"]:
         typed["avoid_same_club"] = "on"
@@ -101,7 +102,7 @@ def basics_asked(form: Typed) -> dict[str, Any]:
 
 
 def regulations_asked(form: Typed, *, base: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
-    """What the form says otherwise than `base`, which is complete. Fields that the form does not show say nothing."""
+    """What the form says otherwise than `base`, what the event has. Fields that the form does not show say nothing."""
     unused = unused_fields(profile, form.get("system") or str(base["system"]))
     said: dict[str, Any] = {name: form[name] for name in _CHOICES if form.get(name)}
     said |= {name: name in form for name in _REGULATION_FLAGS}
@@ -113,17 +114,13 @@ def regulations_asked(form: Typed, *, base: Mapping[str, Any], profile: Profile)
     said["points"] = _points(form, base["points"])
     said["tie_breaks"] = _tie_breaks(form, base["tie_breaks"])
     said["bye_compensation"] = _compensation(form, base["bye_compensation"])
-    return {name: value for name, value in said.items() if name not in unused and value != base[name]}
+    return {name: value for name, value in said.items() if name not in unused and value != base.get(name)}
 
 
 def unused_fields(profile: Profile, system: str) -> frozenset[str]:
     """Regulations that this game, or this way of pairing, does not use: they are neither shown nor said."""
-    unused = {"seat_balance"} if profile.first_move else {"balance_sides", "side_priority"}
-    if system != System.SCORE_GROUP:
-        unused |= {"within_group", "side_priority"}
-    if system != System.DRAW_NUMBER:
-        unused.add("direction")
-    return frozenset(unused)
+    unused = unused_regulations(first_move=profile.first_move, system=system)
+    return unused if system == System.SCORE_GROUP else unused | {"within_group"}
 
 
 def _points(form: Typed, base: Mapping[str, Any]) -> Any:

@@ -12,11 +12,12 @@ from qisai.db.events import EventRow, EventState, ProfileRow
 from qisai.db.records import AuditRow
 from qisai.db.session import compare_and_set
 from qisai.errors import Conflict, FieldError, Invalid, Stale
+from qisai.kernel.regulations_file import used_fields
 from qisai.ledger import audit, event_states, feed
 from qisai.ledger.actor import Actor
 from qisai.web.shapes import moment
 from services.registration.advice import FieldSize
-from services.registration.answers import EVENT_BASICS, event_basics
+from services.registration.answers import EVENT_BASICS, event_basics, game
 from services.registration.operations.held import hold_event, require_before_round_1
 from services.registration.operations.regulations import merged, require_enough_entrants
 from services.registration.operations.steps import fill_free_places
@@ -60,10 +61,10 @@ def clone_event(session: Session, actor: Actor, *, event_id: int, basics: Mappin
     event = EventRow(
         **{**kept, **basics},
         profile=source.profile,
-        profile_copy=source.profile_copy,
-        regulations=source.regulations,
+        profile_copy=game(source.profile_copy),
+        regulations=used_fields(source.regulations),
     )
-    said = {"cloned_from": event_id, "regulations": source.regulations}
+    said = {"cloned_from": event_id, "regulations": event.regulations}
     return _created(session, actor, event, said=said)
 
 
@@ -86,14 +87,14 @@ def would_be(session: Session, *, profile: str, regulations: Mapping[str, Any]) 
 
 def _profile_data(session: Session, code: str) -> dict[str, Any]:
     query = sa.select(ProfileRow.data).where(ProfileRow.code == code)
-    data: dict[str, Any] | None = session.execute(query).scalar_one_or_none()
+    data: Mapping[str, Any] | None = session.execute(query).scalar_one_or_none()
     if data is None:
         known = ", ".join(row.code for row in queries.profiles(session))
         detail = f"There is no game {code!r}; there are {known}."
         raise Invalid(
             "unknown-profile", detail, errors=[FieldError("/profile", detail, "unknown-profile", {"known": known})]
         )
-    return data
+    return game(data)
 
 
 def _require_rounds_fit(regulations: Mapping[str, Any], basics: Mapping[str, Any]) -> None:
@@ -135,16 +136,15 @@ def change_event(
     """
     event = hold_event(session, event_id)
     _require_seen(session, event, seen_version)
-    old = event_basics(event) | {"regulations": event.regulations}
-    complete = event.regulations
-    if regulations:
-        complete = merged(regulations, base=event.regulations, profile=event.profile_copy)
+    before = used_fields(event.regulations)
+    old = event_basics(event) | {"regulations": before}
+    complete = merged(regulations, base=before, profile=event.profile_copy) if regulations else before
     if regulations or basics.keys() & {"expected_entrants", "capacity"}:
         _require_rounds_fit(complete, event_basics(event) | dict(basics))
     if regulations or basics.keys() & set(_ROUND_LIMITS):
         require_limits_within(complete, event_basics(event) | dict(basics))
-    _write(session, event, values={**basics, "regulations": complete})
-    new = event_basics(event) | {"regulations": event.regulations}
+    _write(session, event, values={**basics, "regulations": complete} if regulations else dict(basics))
+    new = event_basics(event) | {"regulations": complete}
     if regulations:
         new["given"] = dict(regulations)
     audit.record(
@@ -214,7 +214,7 @@ def _stale(session: Session, event: EventRow) -> Stale:
         "id": event.id,
         "state": event.state.value,
         **event_basics(event),
-        "regulations": event.regulations,
+        "regulations": used_fields(event.regulations),
         "version": event.version,
         "updated_by": None if last is None else last.actor_name,
         "updated_at": None if last is None else moment(last.at),

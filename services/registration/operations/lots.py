@@ -159,7 +159,7 @@ def _order_inside_groups(session: Session, event: EventRow, *, mode: str) -> Non
     regulations = event.regulations
     if regulations["system"] != System.SCORE_GROUP or _organiser_said(session, event.id):
         return
-    usual = event.profile_copy["regulations"]["within_group"]
+    usual = event.profile_copy["regulations"].get("within_group", WithinGroup.ADJACENT.value)
     wanted = WithinGroup.FOLD.value if mode == "seeding" else usual
     if wanted != regulations["within_group"]:
         values = {"regulations": {**regulations, "within_group": wanted}, "version": event.version + 1}

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from qisai.db.events import ProfileRow
 from qisai.db.session import compare_and_set
-from qisai.errors import Stale
+from qisai.errors import FieldError, Invalid, Stale
+from qisai.kernel.profiles import Unit
 from qisai.ledger import audit
 from qisai.ledger.actor import Actor
 from qisai.web.shapes import moment
@@ -27,12 +28,17 @@ def change_profile(
     Raises `NotFound`, `Stale`, `Invalid` for regulations that cannot be or that the game does not use.
     """
     row = queries.profile(session, code)
-    data = {**row.data, **changes}
+    before = answers.game(row.data)
+    data = {**before, **changes}
     if "regulations" in changes:
-        data["regulations"] = merged(changes["regulations"], base=row.data["regulations"], profile=row.data)
+        data["regulations"] = merged(changes["regulations"], base=before["regulations"], profile=before)
+    if "team_size" in changes and before["unit"] == Unit.INDIVIDUAL:
+        detail = "is not used: in this game individuals play; leave it out"
+        fault = FieldError("/team_size", detail, "not-used", {"variant": "person"})
+        raise Invalid("not-used", f"/team_size {detail}.", errors=[fault])
     values = {"data": data, "version": seen_version + 1, "updated_at": sa.func.now()}
     where = [ProfileRow.code == code, ProfileRow.version == seen_version]
-    old = {name: row.data[name] for name in data if data[name] != row.data.get(name)}
+    old = {name: before[name] for name in data if data[name] != before[name]}
     if not compare_and_set(session, ProfileRow, where=where, values=values):
         raise _stale(session, code)
     new = {name: data[name] for name in old}

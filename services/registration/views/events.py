@@ -12,6 +12,7 @@ from qisai.db.entrants import EntrantState
 from qisai.db.events import EventRow, EventState
 from qisai.db.session import now
 from qisai.errors import Invalid
+from qisai.kernel.regulations_file import used_fields
 from qisai.ledger import feed
 from qisai.web.idempotency import once
 from qisai.web.identity import current_caller
@@ -173,8 +174,8 @@ def _answer(session: Session, event: EventRow) -> Answer:
     waiting = by_state.get(EntrantState.WAITING, 0)
     body: dict[str, Any] = {
         **answers.event_row(event, roles=roles),
-        "profile_copy": event.profile_copy,
-        "regulations": event.regulations,
+        "profile_copy": answers.game(event.profile_copy),
+        "regulations": used_fields(event.regulations),
         "algorithm": event.algorithm,
         "feed_no": numbers.feed_no,
         "pairing_no": numbers.pairing_no,

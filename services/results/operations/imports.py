@@ -19,7 +19,7 @@ from qisai.errors import FieldError, Invalid
 from qisai.formats.typed_text import is_visible, tidy
 from qisai.kernel.model import Tournament
 from qisai.kernel.profiles import PROFILES
-from qisai.kernel.regulations_file import regulations_to_json
+from qisai.kernel.regulations_file import regulations_to_json, used_fields
 from qisai.kernel.tournament_file import MAX_NAME, parse_tournament
 from qisai.ledger import audit, feed
 from qisai.ledger.actor import Actor
@@ -60,7 +60,7 @@ def import_event(
         state=EventState.RUNNING if started else EventState.CLOSED,
         profile=code,
         profile_copy=data,
-        regulations=regulations_to_json(tournament.regulations),
+        regulations=used_fields(regulations_to_json(tournament.regulations)),
         is_public=is_public,
         time_zone="Asia/Shanghai",
         algorithm=tournament.algorithm if started else None,

@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from qisai.db.events import ProfileRow
-from qisai.kernel.profiles import PROFILES, Profile
-from qisai.kernel.regulations_file import regulations_to_json
+from qisai.kernel.profiles import PROFILES, Profile, Unit
+from qisai.kernel.regulations_file import regulations_to_json, used_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,18 @@ class SeededProfiles:
 
 
 def profile_data(profile: Profile) -> dict[str, Any]:
-    """A profile as `profile.data` and `event.profile_copy` keep it; `regulations` as in `qisai.tournament/1`."""
+    """A profile as `profile.data` and `event.profile_copy` keep it; `regulations` as in `qisai.tournament/1`,
+    but only those that the game uses; `team_size` is null for individuals."""
     return {
         "code": profile.code,
         "names": dict(profile.names),
         "unit": profile.unit.value,
-        "team_size": profile.team_size,
+        "team_size": None if profile.unit is Unit.INDIVIDUAL else profile.team_size,
         "units_per_table": profile.units_per_table,
         "first_move": profile.first_move,
         "sides": [dict(side) for side in profile.sides],
         "board": dict(profile.board),
-        "regulations": regulations_to_json(profile.regulations()),
+        "regulations": used_fields(regulations_to_json(profile.regulations())),
     }
 
 

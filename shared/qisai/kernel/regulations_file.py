@@ -132,6 +132,27 @@ def regulations_to_json(regulations: Regulations) -> dict[str, Any]:
     }
 
 
+def unused_fields(*, first_move: bool, system: str) -> frozenset[str]:
+    """Regulations that mean nothing where somebody (or nobody) moves first, and under this system.
+
+    An event neither takes nor keeps nor shows them (docs/rules.md section 2); pairing goes by their defaults.
+    """
+    unused = {"seat_balance"} if first_move else {"balance_sides", "side_priority"}
+    if system != System.SCORE_GROUP:
+        unused.add("side_priority")
+    if system == System.DRAW_NUMBER:  # a round robin falls back on it where its table cannot be kept
+        unused.add("within_group")
+    else:
+        unused.add("direction")
+    return frozenset(unused)
+
+
+def used_fields(complete: Mapping[str, Any]) -> dict[str, Any]:
+    """Of complete regulations as JSON what the game and the system use: what an event keeps and shows."""
+    unused = unused_fields(first_move=complete["first_move"], system=complete["system"])
+    return {name: value for name, value in complete.items() if name not in unused}
+
+
 def points_number(half_points: int) -> int | float:
     """Half-points as the number people write: 2 → 1, 3 → 1.5."""
     return half_points // 2 if half_points % 2 == 0 else half_points / 2
