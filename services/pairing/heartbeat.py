@@ -28,11 +28,6 @@ def interval_seconds(lease_seconds: int) -> float:
     return lease_seconds / 3
 
 
-def dead_seconds(lease_seconds: int) -> float:
-    """A worker that was not seen for so long is taken for dead: four beats."""
-    return 4 * interval_seconds(lease_seconds)
-
-
 class Heartbeat:
     """A thread of the worker's main process, with a connection of its own. Each beat says which job the worker has and
     how loaded its machine is, and looks whether a keeper keeps the queue: the keeper watches workers, they watch it."""

@@ -16,13 +16,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from sqlalchemy.orm import Session
 
-from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow
+from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow, worker_lives
 from qisai.db.records import AlertRow, Severity
 from qisai.db.session import Database
 from qisai.queue.names import QUEUES
 from services.pairing import jobs
 from services.pairing.alert_kinds import AlertKind
-from services.pairing.jobs import CLOCK, ago
+from services.pairing.jobs import CLOCK
 from services.pairing.watching import Limits
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _histogram(session: Session, name: str, text: str, *, seconds: Any, where: t
 
 
 def _workers(session: Session, limits: Limits) -> Iterator[Metric]:
-    live = WorkerRow.seen_at > ago(limits.dead_seconds)
+    live = worker_lives(limits.lease_seconds)
     counted = sa.select(sa.func.count(), sa.func.count(WorkerRow.job_id)).select_from(WorkerRow).where(live)
     here, busy = session.execute(counted).one()
     yield _gauge("qisai_live_workers", "Workers with a recent heartbeat", here)

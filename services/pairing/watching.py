@@ -10,13 +10,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.events import EventRow
-from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow
+from qisai.db.jobs import BreakerRow, BreakerState, JobRow, JobState, WorkerRow, worker_lives
 from qisai.db.records import AlertRow, Severity
 from qisai.db.rounds import RoundRow, RoundState
 from qisai.kernel.model import ALGORITHM
 from services.pairing import canary, jobs
 from services.pairing.alert_kinds import EVERYWHERE, AlertKind, switch
-from services.pairing.heartbeat import dead_seconds
 from services.pairing.jobs import CLOCK, ago
 
 
@@ -33,11 +32,6 @@ class Limits:
     def stuck_seconds(self) -> float:
         """A due job this old is stuck if none of its queue began or ended in the meantime: four leases."""
         return 4 * self.lease_seconds
-
-    @property
-    def dead_seconds(self) -> float:
-        """A worker unseen for so long is dead."""
-        return dead_seconds(self.lease_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +92,7 @@ def _wrong(session: Session, limits: Limits, *, broker_answers: bool) -> Iterato
     if not broker_answers:
         yield Change(kind=AlertKind.BROKER_AWAY, on=True)
     # Asked once: a heartbeat that grows too old between two questions would be one of another release.
-    live = session.scalars(sa.select(WorkerRow.algorithms).where(WorkerRow.seen_at > ago(limits.dead_seconds))).all()
+    live = session.scalars(sa.select(WorkerRow.algorithms).where(worker_lives(limits.lease_seconds))).all()
     if not live:
         yield Change(kind=AlertKind.NO_LIVE_WORKER, on=True)
     yield from _stuck(session, limits)
