@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
+from qisai.db.accounts import Role
 from tests.gateway.platform import Platform, tournament
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def test_a_crosstable_is_one_sheet_on_its_side(context: BrowserContext, platform: Platform) -> None:
@@ -53,3 +54,19 @@ def test_whoever_looks_for_somebody_who_is_not_there_is_told(
     expect(page.get_by_text("Nobody is found.")).to_be_visible()
     page.get_by_label("Find").fill("陈一")
     expect(page.get_by_text("Nobody is found.")).to_have_count(0)
+
+
+def test_who_did_it_stands_on_one_line_of_the_log(page: Page, platform: Platform) -> None:
+    event_id = platform.event(tournament(reported=4))
+    one = platform.admin.entrants.list(event_id)[0]
+    other = platform.gateway.account(Role.ASSOCIATION_ADMIN, name="Administrator")
+    asking = platform.gateway.client(platform.gateway.token(other))
+    asking.rounds.adjust(event_id, one.id, points=-0.5, after_round=2, reason="多次迟到" * 100)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(f"/events/{event_id}/log")
+    who = page.locator("#log tbody tr").first.locator("td").nth(1)
+    lines = who.evaluate(
+        "cell => { const range = document.createRange(); range.selectNodeContents(cell.firstChild);"
+        " return new Set([...range.getClientRects()].map((box) => box.top)).size; }"
+    )
+    assert lines == 1
