@@ -16,7 +16,7 @@ NOWHERE = {
 @pytest.mark.parametrize("language", NOWHERE)
 @pytest.mark.parametrize(
     "path",
-    ["/no/such", "/events/{id}/no-such"],
+    ["/entry/nonsense", "/events/{id}/rounds/0", "/events/{id}/rounds/0/entry", "/events/{id}/entrants/0", "/no/such"],
 )
 def test_an_address_of_nothing_is_said_in_words_and_no_field_of_ours_is_named(
     platform: Platform, path: str, language: str

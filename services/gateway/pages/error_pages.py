@@ -9,7 +9,7 @@ from typing import Any
 from flask import Flask, Response, g, render_template, request
 
 from qisai.errors import NotFound, QisaiError, Unauthenticated
-from qisai.web.problems import from_error
+from qisai.web.problems import NOWHERE, from_error
 from services.gateway.credentials import CSRF_FIELD, FORMS
 from services.gateway.pages import fault_words
 from services.gateway.pages.site import Viewer, viewer
@@ -30,7 +30,7 @@ def install(app: Flask) -> None:
         if response.status_code == HTTPStatus.NOT_FOUND and _was_signed_in():
             response = from_error(Unauthenticated("signed-out", "Your sign-in has ended; sign in again."))
         if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY and _is_of_the_address(response):
-            response = from_error(NotFound("not-found", "There is nothing at this address."))
+            response = from_error(NotFound("not-found", NOWHERE))
         problem: dict[str, Any] = json.loads(response.get_data())
         faults = [fault_words.fault_line(fault["pointer"], fault["detail"]) for fault in problem.get("errors") or ()]
         response.set_data(render_template("error.html", problem=problem, faults=faults, status=response.status_code))
@@ -40,10 +40,10 @@ def install(app: Flask) -> None:
 
 
 def _is_of_the_address(response: Response) -> bool:
-    """Whether all that is wrong stands in the address that was opened: then there is no such page."""
-    names = {f"/{name}" for name in request.view_args or {}}
-    faults = json.loads(response.get_data()).get("errors") or ()
-    return request.method == "GET" and bool(faults) and all(fault["pointer"] in names for fault in faults)
+    """Whether what is wrong stands in the path that was opened, of which nothing was typed into a form."""
+    typed = {f"/{name}" for name in request.args}
+    pointers = {fault["pointer"] for fault in json.loads(response.get_data()).get("errors") or ()}
+    return request.method == "GET" and bool(pointers) and not pointers & typed
 
 
 def _was_signed_in() -> bool:
