@@ -177,7 +177,8 @@ def test_points_are_taken_with_a_reason_and_given_back(platform: Platform, chief
     before = platform.admin.rounds.standings(event_id).rows
     form = {"number": "3 张三", "sign": "take", "points": "0.5", "after_round": "2", "reason": "迟到"}
     for bad, fault in (
-        ({"points": "0.3"}, "Points are a number above 0 in steps of .5."),
+        ({"points": "0.3"}, "Points are a number from 0.5 to 100 in steps of .5."),
+        ({"points": "100.5"}, "Points are a number from 0.5 to 100 in steps of .5."),
         ({"number": "99"}, "Number 99 is not in this event."),
         ({"reason": " "}, "A decision needs a reason."),
     ):

@@ -409,6 +409,32 @@ def test_a_draft_and_the_list_on_paper_name_everybody_who_is_at_no_board(platfor
         }, path
 
 
+def test_a_stale_draft_is_praised_no_more_and_waits_for_nothing(platform: Platform, chief: Person) -> None:
+    event_id = platform.event(tournament(reported=4))
+    computed_draft(platform, event_id, 3, needs_acceptance=True)
+    fresh = chief.page(f"/events/{event_id}/rounds/3/draw")
+    assert "No other draw is better by the rules." in fresh
+    assert "/draw/accept" in fresh
+    one = platform.admin.entrants.list(event_id)[0]
+    platform.admin.entrants.set_absent(event_id, 3, one.id)
+    page = chief.page(f"/events/{event_id}/rounds/3/draw")
+    assert "This draft cannot be published" in page
+    assert "No other draw is better by the rules." not in page
+    assert "/draw/accept" not in page
+
+
+def test_who_published_first_is_named_with_a_time_for_people(platform: Platform, chief: Person) -> None:
+    event_id = drawn(platform)
+    for expected in (r"Round 3 is published\.", r"Round 3 was published already by 裁判长 \(\d\d-\d\d \d\d:\d\d\)\."):
+        said = chief.post(f"/events/{event_id}/rounds/3/draw/publish", number="1", version="1").text
+        assert re.search(expected, said)
+    chief.page("/?lang=zh-Hans")
+    said = chief.post(f"/events/{event_id}/rounds/3/draw/publish", number="1", version="1").text
+    chief.page("/?lang=en")
+    assert re.search(r"第 3 轮已由 裁判长 公布（\d\d-\d\d \d\d:\d\d）。", said)
+    assert not re.search(r"\d\dT\d\d:", said)
+
+
 def away(page: str) -> dict[str, list[str]]:
     """Who is at no board, by kind."""
     found = re.search(r'<dl class="away">(.*?)</dl>', page, re.S)

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from qisai.client import Adjustment, Client, Player
 from qisai.errors import Invalid, QisaiError, Unauthenticated
+from qisai.kernel.tournament_file import MAX_ADJUSTMENT
 from qisai.web.rights import Right, requires
 from services.gateway.pages.site import client, for_those_who, lines_of, status_of, viewer
 
@@ -106,8 +107,10 @@ def _points(form: Mapping[str, str]) -> float:
         points = float(form.get("points", "").strip().replace(",", "."))
     except ValueError:
         points = 0.0
-    if not 0 < points <= 1000 or points * 2 != int(points * 2):
-        raise Invalid("invalid-request", _("Points are a number above 0 in steps of .5."))
+    if not 0 < points <= MAX_ADJUSTMENT or points * 2 != int(points * 2):
+        raise Invalid(
+            "invalid-request", _("Points are a number from 0.5 to %(most)s in steps of .5.", most=MAX_ADJUSTMENT)
+        )
     return -points if form.get("sign") == "take" else points
 
 

@@ -148,7 +148,16 @@ def lines_of(error: QisaiError, event: Event | None = None) -> Sequence[str]:
         form = "MM-dd HH:mm 'UTC'" if event is None else ""
         at = clock(moment(error.current.get("updated_at")), event, form=form)
         return [*lines, _("Last changed by %(who)s, %(time)s.", who=error.current["updated_by"], time=at)]
+    done_at = error.context.get("published_at") or error.context.get("closed_at")
+    if done_at:
+        form = "MM-dd HH:mm 'UTC'" if event is None else "MM-dd HH:mm"
+        lines = [_with_time(lines[0], clock(moment(str(done_at)), event, form=form)), *lines[1:]]
     return lines
+
+
+def _with_time(sentence: str, time: str) -> str:
+    """A sentence about what somebody did, with the time before its full stop."""
+    return str(_("%(said)s (%(time)s).", said=sentence.rstrip(".。"), time=time))
 
 
 def in_short(lines: Sequence[str]) -> list[str]:

@@ -86,7 +86,7 @@ def _published(round_: RoundRow) -> Conflict:
     at = moment(round_.published_at)
     return Conflict(
         "round-published",
-        f"Round {round_.number} was published already by {round_.published_by} at {at}.",
+        f"Round {round_.number} was published already by {round_.published_by}.",
         round=round_.number,
         published_by=round_.published_by,
         published_at=at,

@@ -37,7 +37,7 @@ def close_round(
     if round_.state is RoundState.CLOSED:
         raise Conflict(
             "round-closed",
-            f"Round {number} was closed already by {round_.closed_by} at {moment(round_.closed_at)}.",
+            f"Round {number} was closed already by {round_.closed_by}.",
             round=number,
             closed_by=round_.closed_by,
             closed_at=moment(round_.closed_at),
