@@ -122,6 +122,12 @@ def test_asking_again_and_again_for_one_entry_locks_nobody_out(fair: Fair, monke
     links = "SELECT count(*) AS links FROM entrant_link WHERE entrant_id = :id"
     assert fair.service.rows(links, id=made[0]["id"])[0].links == most
     assert len({one["token"] for one in made}) == most
+    logged = "SELECT actor_name, new FROM audit_log WHERE action = 'entrant.link' AND subject = :subject ORDER BY id"
+    further = fair.service.rows(logged, subject=f"entrant:{made[0]['id']}")
+    assert [row.new for row in further] == [{"links": number} for number in range(2, most + 1)]
+    stale = problem(fair.try_move(made[0], "approved", version=9), 412, "stale")["current"]
+    (step,) = ok(fair.desk.get(f"{fair.entrants_path}/{made[0]['id']}/transitions"))["items"]
+    assert (stale["version"], stale["updated_at"]) == (1, step["at"]), "a further link changes no entry"
     for one in made:
         assert ok(fair.service.public().get(f"/api/v1/registrations/{one['token']}"))["id"] == made[0]["id"]
     ok(register(fair, "乙"), 201)

@@ -43,6 +43,7 @@ _KEYS: Final[Mapping[str, Any]] = {
     "entrants": __("Entrants"),
     "expires_at": __("Until"),
     "kind": __("how"),
+    "links": __("links"),
     "loss": __("Loss"),
     "mode": __("how"),
     "number": __("Number"),

@@ -37,6 +37,7 @@ ACTIONS: Final = {
     "entrant.bye": __("bye asked for"),
     "entrant.change": __("entrant changed"),
     "entrant.import": __("roster imported"),
+    "entrant.link": __("further link to one's own entry"),
     "event.change": __("event changed"),
     "event.create": __("event made"),
     "event.import": __("event imported"),

@@ -13,6 +13,7 @@ from qisai.db.events import EventRow, EventState
 from qisai.db.secrets import new_secret
 from qisai.db.session import now
 from qisai.errors import Conflict, TooMany
+from qisai.ledger import audit
 from qisai.ledger.actor import Actor
 from services.registration.operations.held import hold_event, hold_for_entries
 from services.registration.operations.judging import Mover, Step
@@ -75,17 +76,20 @@ def _require_calm(session: Session, event_id: int) -> None:
         raise Conflict("registration-closed", detail)
 
 
-def new_link(session: Session, entrant_id: int) -> str:
-    """A new secret that opens an entry; only its hash is kept. Earlier links go on counting.
+def new_link(session: Session, actor: Actor, *, event_id: int, entrant_id: int) -> str:
+    """A new secret that opens an entry; only its hash is kept. Earlier links go on counting; a further one is logged.
 
     Raises `Conflict` `too-many-links` where the entry has `MOST_LINKS` already.
     """
-    there = sa.select(sa.func.count()).where(LinkRow.entrant_id == entrant_id)
-    if session.execute(there).scalar_one() >= MOST_LINKS:
+    there = session.execute(sa.select(sa.func.count()).where(LinkRow.entrant_id == entrant_id)).scalar_one()
+    if there >= MOST_LINKS:
         detail = f"This entry has {MOST_LINKS} links already: use one of them, or ask the desk."
         raise Conflict("too-many-links", detail, most=MOST_LINKS)
     plain, secret_hash = new_secret()
     session.execute(sa.insert(LinkRow).values(entrant_id=entrant_id, secret_hash=secret_hash))
+    if there:
+        subject, new = f"entrant:{entrant_id}", {"links": there + 1}
+        audit.record(session, actor, action=queries.LINKED, subject=subject, event_id=event_id, new=new)
     return plain
 
 

@@ -24,6 +24,8 @@ from qisai.errors import NotFound
 from qisai.formats.typed_text import name_key, tidy_name
 from services.registration.states import GONE, PUBLIC_STATES
 
+LINKED: Final = "entrant.link"
+"""Action of the audit row of a further link to an entry; the entry itself stays as it is."""
 UNNUMBERED: Final = 1_000_000
 """Sorts behind every number."""
 
@@ -98,7 +100,7 @@ def last_change(session: Session, event_id: int, entrant_id: int) -> Any:
     t, a = TransitionRow, AuditRow
     steps = sa.select(t.at, t.actor_name, t.actor_account_id.label("account_id")).where(t.entrant_id == entrant_id)
     edits = sa.select(a.at, a.actor_name, a.actor_account_id.label("account_id")).where(
-        a.event_id == event_id, a.subject == f"entrant:{entrant_id}"
+        a.event_id == event_id, a.subject == f"entrant:{entrant_id}", a.action != LINKED
     )
     both = sa.union_all(steps, edits).subquery()
     return session.execute(sa.select(both).order_by(both.c.at.desc()).limit(1)).one_or_none()

@@ -49,7 +49,7 @@ def register_oneself(path: EventPath, body: RegistrationBody) -> Response:
             return Answer(body=said, status=201)
 
         made = once(session, caller, work)  # what is stored there for a day holds no token
-        token = operations.new_link(session, made.body["id"])
+        token = operations.new_link(session, caller.actor, event_id=path.event_id, entrant_id=made.body["id"])
         entry = own_entry(session, token)
     where = f"/api/v1/registrations/{token}"
     return Answer(
