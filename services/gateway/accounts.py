@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from qisai.db.accounts import AccountRow, GrantRow, PasswordResetRow, Role, TokenRow, WebSessionRow
+from qisai.db.records import AuditRow
 from qisai.db.secrets import new_token
 from qisai.db.session import compare_and_set, now
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, Stale
@@ -83,9 +84,8 @@ def change_account(
     ):
         session.expire_all()
         present = account(session, account_id)
-        raise Stale(
-            "stale", "The account was changed meanwhile.", current={**_shown(present), "version": present.version}
-        )
+        current = {**_shown(present), "version": present.version, **_last_change(session, account_id)}
+        raise Stale("stale", "The account was changed meanwhile.", current=current)
     if changes.is_active is False:
         _keep_an_admin(session)
     if changes.password_hash is not None or changes.is_active is False:
@@ -95,6 +95,15 @@ def change_account(
     new = _shown(row) | ({"password": "changed"} if changes.password_hash is not None else {})
     audit.record(session, actor, action="account.change", subject=f"account:{account_id}", old=old, new=new)
     return row
+
+
+def _last_change(session: Session, account_id: int) -> dict[str, Any]:
+    """Who changed the account last, and when; that it was made counts too."""
+    a = AuditRow
+    changes = (a.subject == f"account:{account_id}", a.action.in_(("account.create", "account.change")))
+    query = sa.select(a.actor_name, a.at).where(a.event_id.is_(None), *changes)
+    last = session.execute(query.order_by(a.at.desc(), a.id.desc()).limit(1)).one_or_none()
+    return {"updated_by": last and last.actor_name, "updated_at": last and moment(last.at)}
 
 
 def end_sign_ins(session: Session, *, account_id: int, but: int | None = None) -> None:

@@ -17,6 +17,7 @@ from qisai.db.session import Database
 from qisai.errors import Conflict, Forbidden, Invalid, NotFound, QisaiError, Stale, Unauthenticated
 from qisai.ledger.actor import Actor
 from qisai.web.requests import encode_cursor
+from qisai.web.shapes import moment
 from services.gateway.accounts import give_role
 from tests.gateway.harness import PASSWORD, Gateway
 from tests.gateway.test_identity import bearer
@@ -98,6 +99,12 @@ def test_changes_need_the_version_seen(admin: Client, gateway: Gateway, account:
     with pytest.raises(Stale) as stale:
         admin.people.change_account(account, name="别名")
     assert stale.value.current["name"] == "李四四"
+    rows = gateway.sql(
+        sa.text("select actor_name, at from audit_log where action = 'account.change' and subject = :subject"),
+        subject=f"account:{account.id}",
+    )
+    ((who, at),) = rows
+    assert (stale.value.current["updated_by"], stale.value.current["updated_at"]) == (who, moment(at))
     token = gateway.token_for(Role.ASSOCIATION_ADMIN)
     answer = call(gateway, "PATCH", f"/api/v1/accounts/{account.id}", json={"name": "x"}, headers=bearer(token))
     assert is_problem(answer, 428, "version-needed")

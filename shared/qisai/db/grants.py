@@ -280,9 +280,13 @@ MATRIX: Final[tuple[Grant, ...]] = (
         Grant(service=service, table="audit_log", insert=True, why="logs who did what, serves the log; a log")
         for service in ("registration", "results")
     ),
-    *(
-        Grant(service=service, table="audit_log", select=("id",), insert=True, why="logs who did what; a log")
-        for service in ("pairing", "gateway")
+    Grant(service="pairing", table="audit_log", select=("id",), insert=True, why="logs who did what; a log"),
+    Grant(
+        service="gateway",
+        table="audit_log",
+        select=("id", "at", "event_id", "action", "subject", "actor_name"),
+        insert=True,
+        why="logs who did what, says who changed an account last; a log",
     ),
     *(
         Grant(service=service, table="idempotency_key", insert=True, update=True, why="answers of its own routes")
