@@ -40,7 +40,7 @@ STEPS: Final = {
         ("archive", __("Archive")),
     ),
     "running": (("finish", __("Finish the event")), ("take-start-back", __("Take the start back"))),
-    "finished": (("reopen", __("Go on playing")), ("archive", __("Archive"))),
+    "finished": (("reopen", __("Take the event up again")), ("archive", __("Archive"))),
     "archived": (("unarchive", __("Take it out of the archive")),),
 }
 """Steps that a state offers, the way on first; the service knows which of them are allowed now."""
