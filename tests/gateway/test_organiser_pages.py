@@ -393,6 +393,12 @@ def test_the_association_changes_a_game_and_sees_who_did(platform: Platform, adm
     stale = admin.post("/profiles/gomoku", **form | {"rounds": "9"})
     assert stale.status_code == 412
     assert "changed this game meanwhile" in stale.text
+    shown = unescape(field(page, "shown"))
+    of_two = admin.post(
+        "/profiles/gomoku", **form | {"rounds": field(page, "rounds"), "lot_seed": "12", "shown": shown}
+    )
+    assert of_two.status_code == 412
+    assert field(of_two.text, "rounds") == "7", "what I did not type is as the other left it"
     assert field(stale.text, "rounds") == "9"
     bad = admin.post("/profiles/gomoku", **form | {"version": str(game.version), "rounds": "many"})
     assert bad.status_code == 422

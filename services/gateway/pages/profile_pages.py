@@ -16,7 +16,7 @@ from qisai.kernel.profiles import Unit
 from qisai.web.problem_texts import LANGUAGES
 from qisai.web.rights import Right, requires
 from services.gateway.pages import event_values as values
-from services.gateway.pages import event_words
+from services.gateway.pages import event_words, shown_values
 from services.gateway.pages.fault_words import lines_of
 from services.gateway.pages.language import NAMES
 from services.gateway.pages.site import client, for_those_who, whole_number
@@ -60,7 +60,7 @@ def change(code: str) -> str | Response | tuple[str, int]:
         line = _(
             "%(who)s changed this game meanwhile. What you typed is kept; saving writes yours over theirs.", who=who
         )
-        return _page(found, form, faults=[line]), 412
+        return _conflict_page(client().events.profile(code), form, line), 412
     except QisaiError as error:
         return _page(found, form, version=seen.version, faults=lines_of(error)), 422
     flash(_("The game is changed: new events start from it."), "done")
@@ -74,6 +74,7 @@ def _page(found: Profile, typed: Mapping[str, str], *, version: int | None = Non
         profile=found,
         version=found.version if version is None else version,
         typed=typed,
+        shown=shown_values.as_shown(typed, _typed(found)),
         faults=faults,
         names={tag: NAMES[tag] for tag in LANGUAGES},
         has_sides=found.first_move and found.unit == Unit.INDIVIDUAL,
@@ -85,6 +86,15 @@ def _page(found: Profile, typed: Mapping[str, str], *, version: int | None = Non
         places=range(1, values.MOST_TIE_BREAKS + 1),
         tell=event_words,
     )
+
+
+def _conflict_page(found: Profile, form: Mapping[str, str], line: str) -> str:
+    """The game as it is now with what was typed here, which saving writes over theirs."""
+    now = _typed(found)
+    mine = shown_values.changed_here(form, (form.keys() | values.CHECKS) & (now.keys() | values.CHECKS))
+    whole = shown_values.taken_over(form, now, mine, names=frozenset(now.keys() | values.CHECKS))
+    whole |= {"reason": form.get("reason", ""), shown_values.SHOWN: shown_values.as_field(now)}
+    return _page(found, whole, faults=[line])
 
 
 def _typed(found: Profile) -> dict[str, str]:
