@@ -29,7 +29,9 @@ KERNEL_MAY_IMPORT = {
 
 def python_files(*folders: str) -> Iterator[Path]:
     for folder in folders:
-        yield from sorted(path for path in (ROOT / folder).rglob("*.py") if not UNTRACKED & set(path.parts))
+        yield from sorted(
+            path for path in (ROOT / folder).rglob("*.py") if not UNTRACKED & set(path.relative_to(ROOT).parts)
+        )
 
 
 def text_files() -> Iterator[Path]:

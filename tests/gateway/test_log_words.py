@@ -24,7 +24,9 @@ from services.registration.entrant_schemas import EntrantBody
 
 SERVICES = Path(__file__).resolve().parents[2] / "services"
 OF_NO_EVENT = {"account", "session", "token", "password_reset", "profile"}
-TREES = [ast.parse(path.read_text()) for path in SERVICES.rglob("*.py") if "pages" not in path.parts]
+TREES = [
+    ast.parse(path.read_text()) for path in SERVICES.rglob("*.py") if "pages" not in path.relative_to(SERVICES).parts
+]
 NAMED = {
     target.id: node.value.value
     for tree in TREES
