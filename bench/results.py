@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import requests
 import sqlalchemy as sa
 
 from bench.queue import SETTINGS, add_event
 from bench.referees import Orders, Report, write
 from bench.report import machine, table
 from qisai.db.accounts import Role
-from tests import calls, fields
+from tests import fields
 from tests.faults.stage import BOTH, REAL, Stage, raised
 from tests.gateway.harness import Gateway, gunicorn, new_keys
 
@@ -36,6 +37,7 @@ TURNS = 4
 PACE = 10.0
 """Writes a second of each of four referees while workers pair: a busy hall."""
 FIELDS = (500, 1000, 5000)
+LOOK_SECONDS = 0.5
 PAUSE = 0.01
 """Seconds between two looks at locks."""
 GTHREAD = ("--worker-class", "gthread", "--workers", "2", "--threads", "8")
@@ -47,8 +49,8 @@ class Hall:
     """What is measured: the installation, its gateway, and the bare proxy."""
 
     stage: Stage
-    chief: calls.Caller
     gateway: Gateway
+    chief_token: str
     token: str
     bare_url: str
 
@@ -101,8 +103,9 @@ def _hall() -> Iterator[Hall]:
                 options=GEVENT,
             )
         )
-        chief = stage.person(Role.ASSOCIATION_ADMIN)
-        yield Hall(stage=stage, chief=chief, gateway=gateway, token=gateway.token(account_id), bare_url=proxy)
+        chief_token = gateway.token(gateway.account(Role.ASSOCIATION_ADMIN))
+        token = gateway.token(account_id)
+        yield Hall(stage=stage, gateway=gateway, chief_token=chief_token, token=token, bare_url=proxy)
 
 
 def _gateway(
@@ -214,7 +217,7 @@ def while_pairing(hall: Hall) -> str:
 
 
 class _Pairing:
-    """Asks for the draw again as soon as it is there, as long as it is entered."""
+    """A chief referee's page: asks through the gateway, looks twice a second how far it is, asks anew at the end."""
 
     def __init__(self, hall: Hall, entrants: int | None) -> None:
         self._hall = hall
@@ -238,13 +241,22 @@ class _Pairing:
                 session.execute(active)
 
     def _ask(self) -> None:
-        last = None
-        while self._event is not None and not self._stop.is_set():
-            url = f"/api/v1/events/{self._event}/rounds/4/draws"
-            job: Any = self._hall.chief.post(url, {"limits": {"deadline_ms": 60_000}}).json
-            if job["id"] != last:
-                last, self.draws = job["id"], self.draws + 1
-            self._stop.wait(0.2)
+        if self._event is None:
+            return
+        job: Any = {"state": "none"}
+        with requests.Session() as session:
+            session.headers["Authorization"] = f"Bearer {self._hall.chief_token}"
+            api = f"{self._hall.gateway.url}/api/v1"
+            while not self._stop.wait(LOOK_SECONDS):
+                if job["state"] in ("queued", "running"):
+                    answer = session.get(f"{api}/jobs/{job['id']}")
+                else:
+                    answer = session.post(
+                        f"{api}/events/{self._event}/rounds/4/draws", json={"limits": {"deadline_ms": 60_000}}
+                    )
+                    self.draws += 1
+                answer.raise_for_status()
+                job = answer.json()
 
 
 class _Locks:

@@ -20,6 +20,7 @@ from qisai.kernel.model import Result
 from services.results.app import create_app
 from services.results.operations.draw_requests import deadline_by_size
 from tests import calls, fields
+from tests.results import asked
 from tests.results.conftest import Play, Service, make_play, problem
 
 
@@ -47,6 +48,18 @@ def test_asking_again_is_asking_once(play: Play) -> None:
     with play.service.owner() as session:
         session.execute(sa.update(JobRow).where(JobRow.id == first.json["id"]).values(state="failed"))
     assert play.chief.post(f"{play.round(1)}/draws").json["id"] != first.json["id"]
+
+
+def test_asking_reads_no_games_and_asking_again_reads_no_field(play: Play) -> None:
+    """Pins that results entered meanwhile in the same process do not wait for a large field to be read."""
+    with asked.statements(play.service.app) as first:
+        play.chief.post(f"{play.round(1)}/draws")
+    with asked.statements(play.service.app) as again:
+        play.chief.post(f"{play.round(1)}/draws")
+    assert any("FROM entrant" in query for query in first)
+    of_boards = [query for query in first if "FROM board" in query]
+    assert [query for query in of_boards if "board.result IS NULL" not in query] == [], "only boards still open"
+    assert not any("FROM entrant" in query for query in again)
 
 
 def test_the_list_of_draws_tells_the_latest_job_of_the_round(play: Play) -> None:

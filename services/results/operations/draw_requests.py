@@ -51,7 +51,11 @@ def request_draw(
     Raises the `Conflict` of `read_drawable`. The job is sent to the workers after the commit; while
     the broker is away it waits in its row.
     """
-    tournament = read_drawable(session, event_id, round_no=round_no).tournament
+    active = _active_job(session, event_id, round_no)
+    if active is not None:
+        return active
+    # Of a large field only what is asked here: this runs in a process that takes results too.
+    tournament = read_drawable(session, event_id, round_no=round_no, with_games=False).tournament
     size = len(present_entrants(tournament))
     queue = queue_for(size)
     values = {

@@ -19,13 +19,13 @@ MOST_NAMED: Final = 50
 """Blockers named one by one; a whole round without results would hide the others."""
 
 
-def read_drawable(session: Session, event_id: int, *, round_no: int) -> Snapshot:
-    """What the round would be drawn from today.
+def read_drawable(session: Session, event_id: int, *, round_no: int, with_games: bool = True) -> Snapshot:
+    """What the round would be drawn from today, `with_games` or only who is present.
 
     Raises `Conflict`: `round-published`, `earlier-round-missing`, `attendance-open`, `round-beyond-end`, or
     `draw-not-possible` with everything that stands in the way.
     """
-    snapshot = read_tournament(session, event_id, round_no=round_no, for_pairing=True)
+    snapshot = read_tournament(session, event_id, round_no=round_no, for_pairing=True, with_games=with_games)
     planned = snapshot.tournament.regulations.rounds
     if planned is not None and round_no > planned:
         raise Conflict("round-beyond-end", f"This event has {planned} rounds.", rounds=planned)

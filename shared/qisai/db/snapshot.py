@@ -67,14 +67,21 @@ class Snapshot:
 
 
 def read_tournament(
-    session: Session, event_id: int, *, round_no: int | None = None, for_pairing: bool = False, with_next: bool = False
+    session: Session,
+    event_id: int,
+    *,
+    round_no: int | None = None,
+    for_pairing: bool = False,
+    with_next: bool = False,
+    with_games: bool = True,
 ) -> Snapshot:
     """The event's tournament with the published rounds before `round_no` (None: all of them).
 
     Boards whose players sat the other way round have the sides as played. `with_next` adds who will not be in the next
     round; `for_pairing` too, and insists that this round can be drawn: it is not published, the rounds before it are,
-    and its check-in is over (docs/rules.md sections 8 and 10). Read it in one transaction that sees one moment
-    (`Database.snapshot`), or compare `pairing_no` under the feed's lock afterwards.
+    and its check-in is over (docs/rules.md sections 8 and 10). Without `with_games` the past rounds come empty: enough
+    to say who is present, and of a large field that has played long only a small part. Read it in one transaction that
+    sees one moment (`Database.snapshot`), or compare `pairing_no` under the feed's lock afterwards.
 
     Raises `NotFound` for an unknown event; with `for_pairing` also `Conflict`: `round-published` (by whom, when),
     `earlier-round-missing`, `attendance-open` (until when).
@@ -97,7 +104,7 @@ def read_tournament(
         entrants=tuple(_entrant(row, drawing) for row in entrants),
         forbidden_pairs=_forbidden_pairs(session, event_id, {row.id: row.number for row in entrants}),
         lots={row.number: row.lot for row in entrants if row.lot is not None},
-        rounds=_past_rounds(session, past, entrants, regulations),
+        rounds=_past_rounds(session, past, entrants, regulations) if with_games else _empty_rounds(past),
         next=upcoming,
         algorithm=event.algorithm or ALGORITHM,
         adjustments=_adjustments(session, event_id, {row.id: row.number for row in entrants}),
@@ -173,6 +180,10 @@ def _refuse_published(rounds: Rows, drawing: int) -> None:
     for number in range(1, drawing):
         if number not in published:
             raise Conflict("earlier-round-missing", f"Round {number} is not published yet.", round=number)
+
+
+def _empty_rounds(past: Rows) -> tuple[Round, ...]:
+    return tuple(Round(number=row.number) for row in past)
 
 
 def _past_rounds(session: Session, past: Rows, entrants: Rows, regulations: Regulations) -> tuple[Round, ...]:
