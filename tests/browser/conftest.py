@@ -37,7 +37,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def platform(browser: Browser, servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     """Started only where there is a browser to look at it."""
-    with running_platform(servers, tmp_path_factory.mktemp("browser")) as running:
+    often = {"QISAI_SIGN_IN_LIMIT": "1000/minute"}  # each test signs the same account in
+    with running_platform(servers, tmp_path_factory.mktemp("browser"), **often) as running:
         yield running
 
 

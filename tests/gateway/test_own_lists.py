@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from qisai.db.accounts import GrantRow, InvitationRow, Role, TokenRow, WebSessionRow
+from qisai.local.ports import free_port
 from services.gateway import app as gateway_app
 from services.gateway.parts import parts
 from tests.gateway.harness import Gateway
@@ -24,8 +26,9 @@ LISTS: Final = ("/api/v1/accounts", "/api/v1/grants", "/api/v1/tokens", "/api/v1
 
 @pytest.fixture(scope="module")
 def app(gateway: Gateway) -> Flask:
-    """The same application in this process, so that its statements can be counted."""
-    return gateway_app.create_app(settings(gateway))
+    """The same application in this process, so that its statements can be counted; the services behind it are away."""
+    away = f"http://127.0.0.1:{free_port()}"
+    return gateway_app.create_app(replace(settings(gateway), registration_url=away, results_url=away))
 
 
 @contextmanager

@@ -131,7 +131,7 @@ def test_a_fault_of_one_value_is_told_in_the_callers_language(play: Play) -> Non
     body_now: Any = answer.json
     said = {fault["pointer"]: (fault["slug"], fault["detail"]) for fault in body_now["errors"]}
     assert said == {
-        "/limits/deadline_ms": ("greater_than_equal", "不能小於 50。"),
+        "/limits/deadline_ms": ("greater_than_equal", "不能小於 50，寫的是「1」。"),
         "/limits/speed": ("extra_forbidden", "沒有此項，請刪去。"),
     }
     pairs = {"pairs": [{"first": 1, "second": 1}]}
