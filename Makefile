@@ -19,8 +19,9 @@ help: ## print this
 up: venv ## start the whole system on this machine; Ctrl-C stops it (ARGS="--port 9000 --var DIR")
 	@exec $(PY) -m qisai.cli.main up $(ARGS)
 
+# Three processes for two cores: tests of whole processes wait about as long as they compute.
 test: venv ## run every test, against servers that the tests start themselves
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
+	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
 
 check: venv ## format, lint, strict types, import rules
 	$(PY) -m ruff format --check $(SOURCES)
