@@ -36,7 +36,7 @@ def test_twenty_thousand_rows_go_in_and_are_changed_within_seconds_of_work(servi
         took, work = time.monotonic() - began, time.process_time() - worked
         print(f"20,000 rows, dry run {dry_run}, {outcome}: {took:.1f} s, {work:.1f} s of work here")
         assert report["counts"][outcome] == 20_000
-        assert work < 10  # of this process; loose, for machines that do other things too
+        assert work < 30  # of this process; a guard against squares, which would be minutes on any machine
         return report
 
     rows = people(20_000)
