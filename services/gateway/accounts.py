@@ -101,8 +101,7 @@ def _last_change(session: Session, account_id: int) -> dict[str, Any]:
     """Who changed the account last, and when; that it was made counts too."""
     a = AuditRow
     changes = (a.subject == f"account:{account_id}", a.action.in_(("account.create", "account.change")))
-    query = sa.select(a.actor_name, a.at).where(a.event_id.is_(None), *changes)
-    last = session.execute(query.order_by(a.at.desc(), a.id.desc()).limit(1)).one_or_none()
+    last = audit.last(session, a.event_id.is_(None), *changes)
     return {"updated_by": last and last.actor_name, "updated_at": last and moment(last.at)}
 
 

@@ -13,6 +13,7 @@ from qisai.db.records import AuditRow
 from qisai.db.rounds import RoundRow, RoundState
 from qisai.db.session import compare_and_set
 from qisai.errors import Conflict, Stale
+from qisai.ledger import audit
 from services.results.answers import moment
 
 Values = dict[str, Any]
@@ -57,8 +58,7 @@ def _stale(session: Session, round_: RoundRow) -> Stale:
     a = AuditRow
     of_round = (a.event_id == round_.event_id, a.subject == f"round:{round_.number}")
     changed = (a.action == "draw.publish") | a.action.startswith("round.")  # not what was done to a draft
-    query = sa.select(a.actor_name, a.at).where(*of_round, changed).order_by(a.at.desc(), a.id.desc()).limit(1)
-    last = session.execute(query).one_or_none()
+    last = audit.last(session, *of_round, changed)
     if last is None:  # it came with a file and was not changed since
         by, at = round_.closed_by or round_.published_by, round_.closed_at or round_.published_at
     else:

@@ -42,3 +42,10 @@ def record(
         .returning(AuditRow.id)
     ).scalar_one()
     return written
+
+
+def last(session: Session, *of: sa.ColumnElement[bool]) -> Any:
+    """Who wrote the latest of these rows, and when: row of actor_name and at; None where there is none."""
+    a = AuditRow
+    query = sa.select(a.actor_name, a.at).where(*of).order_by(a.at.desc(), a.id.desc()).limit(1)
+    return session.execute(query).one_or_none()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from qisai.db.events import EventState
@@ -39,5 +38,4 @@ def last_change(session: Session, event_id: int) -> Any:
     a = AuditRow
     frozen = (a.subject == "round:1") & a.action.in_(("draw.publish", "round.unpublish"))
     changed = (a.subject == f"event:{event_id}") & (a.action.startswith("event.") | (a.action == "lots.draw"))
-    query = sa.select(a.actor_name, a.at).where(a.event_id == event_id, changed | frozen)
-    return session.execute(query.order_by(a.at.desc(), a.id.desc()).limit(1)).one_or_none()
+    return audit.last(session, a.event_id == event_id, changed | frozen)
