@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from flask import Blueprint, redirect, render_template, request, url_for
-from pypinyin import Style, lazy_pinyin
 from werkzeug.wrappers import Response
 
 from qisai.client import Event, RoundView
+from qisai.db.name_keys import name_order
 from qisai.errors import NotFound
 from qisai.web.rights import Right, requires
 from services.gateway.pages import standings_words, wording
@@ -108,12 +106,6 @@ def me() -> Response:
     return redirect(url_for("public.events") if viewer().is_signed_in else url_for("signing_in.sign_in"))
 
 
-@lru_cache(maxsize=20_000)
-def sort_key(name: str) -> tuple[str, ...]:
-    """Chinese names in order of their sounds, as in a list on paper; other names by their letters."""
-    return tuple(syllable.lower() for syllable in lazy_pinyin(name, style=Style.TONE3))
-
-
 def _round(event: Event, rounds: tuple[RoundView, ...], *, number: int) -> str:
     boards = client().rounds.boards(event.id, number)
     shown = next((round_ for round_ in rounds if round_.number == number), None)
@@ -124,7 +116,7 @@ def _round(event: Event, rounds: tuple[RoundView, ...], *, number: int) -> str:
         for board in boards.items
         for player, other in ((board.first, board.second), (board.second, board.first))
     ]
-    places.sort(key=lambda place: (sort_key(place[0].name), place[0].name, place[0].number))
+    places.sort(key=lambda place: (name_order(place[0].name), place[0].number))
     return render_template(
         "round.html",
         event=event,

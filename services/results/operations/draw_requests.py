@@ -48,8 +48,8 @@ def request_draw(
 ) -> int:
     """The id of the round's active job: a new one, or the one that is under way already.
 
-    Raises the `Conflict` of `read_drawable` where none is under way. The job is sent to the workers after the commit; while
-    the broker is away it waits in its row.
+    Raises the `Conflict` of `read_drawable` where none is under way. The job is sent to the workers after the commit;
+    while the broker is away it waits in its row.
     """
     active = _active_job(session, event_id, round_no)
     if active is not None:

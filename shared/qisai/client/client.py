@@ -201,7 +201,7 @@ class EventCalls(Calls):
         return items(self._get(f"{API}/events/{event_id}/alerts"), Alert.from_json)
 
     def act(self, event: Event, action: str, **said: Any) -> Event:
-        """One step of the event's state: open, close-registration, draft, archive (`undo`), start, finish, reopen."""
+        """One step of the event's state by its name in the API; `undo` takes archive and start back."""
         self._write("POST", f"{API}/events/{event.id}/{action}", said, version=event.version)
         return self.get(event.id)
 

@@ -6,6 +6,7 @@ The database sorts by code point (张 before 李 before 阿), so names are never
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from pypinyin import lazy_pinyin
@@ -22,6 +23,7 @@ _HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _RUNS: Final = re.compile(f"{_HAN.pattern}+|[^{_HAN.pattern[1:-1]}]+")
 
 
+@lru_cache(maxsize=20_000)  # pages sort the same names at each look
 def sort_key(name: str) -> str:
     """`陈一` → `chen yi`: lower case, one space between syllables and words; other scripts as they are."""
     parts = [_SURNAMES[name[0]]] if name[:1] in _SURNAMES else []
